@@ -22,6 +22,7 @@ struct ModelOptions {
   std::uint32_t factors = 16;  // factorization: width of a row
   double l2 = 0.0;             // logistic, factorization: ridge, in the loss
   std::uint64_t timing_elements = 1000;  // timing: parameters that only take time
+  bool materialize = true;     // timing: false: sizes without bytes, for virtual time alone
 };
 
 // The choices that make an algorithm (docs/ALGORITHMS.md). Agreed by the whole cluster.

@@ -24,7 +24,8 @@ class TimeModel {
   // trace:FILE, slow:workerN:Kx; kNotFound and kDataLoss for the trace file.
   static Result<TimeModel> Create(const TimeOptions& options, std::uint64_t seed);
 
-  // The duration that options ask of a job of Kind::kCompute; nothing where they ask for none.
+  // The duration that options ask of a job of Kind::kCompute, in proportion to its work and to
+  // SlowFactor; nothing where they ask for none.
   // lognormal: MS is the median, SIGMA that of the logarithm. trace: one duration in ms a line,
   // walked through round and round from the line of the worker's rank on.
   std::optional<Duration> ComputeTime(const Job& job) const;

@@ -82,8 +82,9 @@ class WriteArchive {
   std::vector<std::byte>& out_;
 };
 
-// Reads what a peer claims to be a body. Never reads past the end, never allocates more than the
-// bytes at hand can fill; after the first misfit every field stays as it was and ok() is false.
+// Reads what a peer claims to be a body. Never reads past the end, and allocates for no more items
+// than the bytes at hand can hold. After the first misfit ok() is false, nothing more is read, and
+// what was read is worth nothing.
 class ReadArchive {
  public:
   explicit ReadArchive(std::span<const std::byte> bytes) : bytes_(bytes) {}
@@ -130,13 +131,25 @@ class ReadArchive {
   void Get(std::vector<T>& items) {
     std::uint32_t count = 0;
     Get(count);
-    // Every item takes at least one byte, so a count beyond the bytes left is a lie.
-    if (!ok_ || bytes_.size() < count) {
+    if (!ok_ || count > bytes_.size() / SmallestBytes<T>()) {
       ok_ = false;
       return;
     }
     items.clear();
+    items.reserve(count);
     for (std::uint32_t i = 0; i < count && ok_; ++i) Get(items.emplace_back());
+  }
+
+  // What a T takes at least: a default-made one has no text and no items.
+  template <typename T>
+  static std::size_t SmallestBytes() {
+    static const std::size_t size = [] {
+      std::vector<std::byte> bytes;
+      WriteArchive archive(bytes);
+      archive(T{});
+      return bytes.size();
+    }();
+    return size;
   }
 
   std::span<const std::byte> bytes_;

@@ -1,7 +1,7 @@
 #include "core/wire/codec.h"
 
+#include <cstddef>
 #include <cstring>
-#include <limits>
 #include <optional>
 #include <vector>
 
@@ -10,6 +10,7 @@
 #include "core/base/digest.h"
 #include "core/base/strings.h"
 #include "core/wire/archive.h"
+#include "core/wire/body_check.h"
 
 namespace slackline {
 namespace {
@@ -35,36 +36,6 @@ bool WithBodyOfType(std::uint16_t type, Use use) {
     }
     return WithBodyOfType<Index + 1>(type, use);
   }
-}
-
-// The enums of bodies: a value outside them is no message.
-bool EnumsValid(const auto&) { return true; }
-bool Valid(Role role) { return role >= Role::kScheduler && role <= Role::kObserver; }
-bool Valid(MemberState s) { return s >= MemberState::kJoining && s <= MemberState::kStopped; }
-bool Valid(Phase p) { return p >= Phase::kForming && p <= Phase::kStopping; }
-bool EnumsValid(const Hello& m) { return Valid(m.role); }
-bool EnumsValid(const Welcome& m) { return Valid(m.role); }
-bool EnumsValid(const Refused& m) {
-  return m.code > StatusCode::kOk && m.code <= StatusCode::kInternal;
-}
-bool EnumsValid(const Roster& m) { return Valid(m.phase); }
-bool EnumsValid(const Heartbeat& m) { return Valid(m.state); }
-bool EnumsValid(const HeartbeatAck& m) { return Valid(m.state); }
-bool EnumsValid(const StatusReply& m) {
-  if (!Valid(m.phase)) return false;
-  for (const MemberStatus& member : m.members) {
-    if (!Valid(member.role) || !Valid(member.state)) return false;
-  }
-  return true;
-}
-bool EnumsValid(const PushAck& m) {
-  return m.outcome >= PushOutcome::kApplied && m.outcome <= PushOutcome::kRejected;
-}
-bool EnumsValid(const Decisions& m) {
-  for (const Decision& d : m.entries) {
-    if (d.kind < Decision::Kind::kApply || d.kind > Decision::Kind::kCut) return false;
-  }
-  return true;
 }
 
 // How many payload bytes a body speaks of, where that is fixed by the body alone.
@@ -158,6 +129,7 @@ Result<Received> Decode(std::uint64_t run, const Buffer& first, const Buffer& pa
     return DataLoss("header checksum does not match");
   }
   if (header.reserved != 0) return DataLoss("reserved header field is not zero");
+  if (NodeId{header.sender} == kNoNode) return DataLoss("message names no sender");
   if (header.run != run) {
     return FailedPrecondition(StrCat("message of run number ", header.run, "; this is run number ",
                                      run, "; give every process the same --run-id"));
@@ -167,11 +139,14 @@ Result<Received> Decode(std::uint64_t run, const Buffer& first, const Buffer& pa
   received.envelope = {header.run, NodeId{header.sender}, header.number, header.term};
   received.message.payload =
       inlined ? first.Slice(body_end, static_cast<std::size_t>(header.payload_bytes)) : payload;
+  if (header.payload_crc != 0 && Crc32c(received.message.payload.bytes()) != header.payload_crc) {
+    return DataLoss("payload checksum does not match");
+  }
   Status status;
   const bool known = WithBodyOfType(header.type, [&](auto body) {
     ReadArchive archive(bytes.subspan(sizeof(Header), header.body_bytes));
     archive(body);
-    if (!archive.Complete() || !EnumsValid(body)) {
+    if (!archive.Complete()) {
       status = DataLoss(StrCat("body of ", MessageTypeName(MessageType{header.type}),
                                " does not parse"));
       return;
@@ -183,6 +158,7 @@ Result<Received> Decode(std::uint64_t run, const Buffer& first, const Buffer& pa
       return;
     }
     received.message.body = std::move(body);
+    status = CheckBody(received.message.body);
   });
   if (!known) return DataLoss(StrCat("unknown message type ", header.type));
   SLACKLINE_RETURN_IF_ERROR(status);
@@ -213,6 +189,7 @@ const char* MessageTypeName(MessageType type) {
     case MessageType::kDecisions: return "decisions";
     case MessageType::kDecisionsAck: return "decisions-ack";
     case MessageType::kEvaluation: return "evaluation";
+    case MessageType::kEvaluationAck: return "evaluation-ack";
   }
   return "unknown";
 }

@@ -42,6 +42,7 @@ enum class MessageType : std::uint16_t {
   kDecisions = 25,
   kDecisionsAck = 26,
   kEvaluation = 27,
+  kEvaluationAck = 28,
 };
 
 // --- Membership: everybody <-> scheduler -----------------------------------------------------
@@ -54,10 +55,11 @@ struct Hello {
   std::string address;               // Where others reach it, "tcp://host:port"; "" if nobody must.
   std::string agreement;             // "name=value" lines: what the whole cluster must agree on.
   ParameterSpec parameters;          // Workers and evaluators: the model. Servers: empty.
+  std::uint64_t rounds = 0;          // Workers: how many each will do.
 
   template <typename Archive>
   void Fields(Archive& archive) {
-    archive(role, preferred_rank, address, agreement, parameters);
+    archive(role, preferred_rank, address, agreement, parameters, rounds);
   }
   bool operator==(const Hello&) const = default;
 };
@@ -109,6 +111,7 @@ struct Roster {
   Phase phase = Phase::kForming;
   std::uint32_t workers = 0;     // Expected in all.
   std::uint32_t evaluators = 0;
+  std::uint64_t rounds = 0;          // Of each worker.
   ParameterSpec parameters;
   std::vector<ServerEntry> servers;  // By rank. The first is the lead.
   bool failed = false;               // kStopping only: the run did not end well.
@@ -116,7 +119,7 @@ struct Roster {
 
   template <typename Archive>
   void Fields(Archive& archive) {
-    archive(epoch, phase, workers, evaluators, parameters, servers, failed, reason);
+    archive(epoch, phase, workers, evaluators, rounds, parameters, servers, failed, reason);
   }
   bool operator==(const Roster&) const = default;
 };
@@ -132,11 +135,12 @@ struct Heartbeat {
   static constexpr MessageType kType = MessageType::kHeartbeat;
   std::uint64_t epoch = 0;  // Of the newest roster known.
   MemberState state = MemberState::kJoining;
+  std::string reason;  // kStopped: why it ends, when that is not a good end.
   Statistics statistics;
 
   template <typename Archive>
   void Fields(Archive& archive) {
-    archive(epoch, state, statistics);
+    archive(epoch, state, reason, statistics);
   }
   bool operator==(const Heartbeat&) const = default;
 };
@@ -217,7 +221,7 @@ struct BarrierRelease {
   bool operator==(const BarrierRelease&) const = default;
 };
 
-// The evaluator's finding on one cut. Repeated until the next heartbeat is acknowledged.
+// The evaluator's finding on one cut. Repeated until acknowledged.
 struct Evaluation {
   static constexpr MessageType kType = MessageType::kEvaluation;
   std::uint64_t cut = 0;
@@ -233,6 +237,17 @@ struct Evaluation {
     archive(cut, version, samples, examples, loss, metric, last);
   }
   bool operator==(const Evaluation&) const = default;
+};
+
+struct EvaluationAck {
+  static constexpr MessageType kType = MessageType::kEvaluationAck;
+  std::uint64_t cut = 0;
+
+  template <typename Archive>
+  void Fields(Archive& archive) {
+    archive(cut);
+  }
+  bool operator==(const EvaluationAck&) const = default;
 };
 
 // --- Training: worker or evaluator <-> server --------------------------------------------------
@@ -427,6 +442,7 @@ struct Decision {
   NodeId sender = kNoNode;
   std::uint64_t seq = 0;
   std::uint64_t round = 0;
+  std::uint64_t request = 0;     // kGrant: of the pull it answers.
   std::uint64_t cut = 0;
   std::uint64_t samples = 0;     // kApply: trained on after this update.
   std::uint64_t data_begin = 0;  // kGrant under --data-order global: the round's first sample.
@@ -436,7 +452,7 @@ struct Decision {
 
   template <typename Archive>
   void Fields(Archive& archive) {
-    archive(kind, rank, sender, seq, round, cut, samples, data_begin, lr, last, pushes);
+    archive(kind, rank, sender, seq, round, request, cut, samples, data_begin, lr, last, pushes);
   }
   bool operator==(const Decision&) const = default;
 };
@@ -468,7 +484,7 @@ struct DecisionsAck {
 
 using MessageBody =
     std::variant<Hello, Welcome, Refused, Roster, Heartbeat, HeartbeatAck, StatusRequest,
-                 StatusReply, BarrierEnter, BarrierRelease, Evaluation, SessionOpen, SessionOpened,
+                 StatusReply, BarrierEnter, BarrierRelease, Evaluation, EvaluationAck, SessionOpen, SessionOpened,
                  SessionClose, SessionClosed, Push, PushAck, Pull, PullReply, Staged, Decisions,
                  DecisionsAck>;
 

@@ -1,7 +1,6 @@
 #include "core/wire/statistics.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "core/base/check.h"
 
@@ -22,6 +21,20 @@ void Histogram::Merge(const Histogram& other) {
   count_ += other.count_;
   sum_ += other.sum_;
   max_ = std::max(max_, other.max_);
+}
+
+bool Histogram::Valid() const {
+  if (bins_.empty()) return count_ == 0 && sum_ == 0 && max_ == 0;
+  if (bins_.size() > kBins || bins_.back() == 0) return false;
+  std::uint64_t count = 0;
+  std::uint64_t sum = 0;  // Both wrap, as in Add() and Merge().
+  for (std::size_t value = 0; value < bins_.size(); ++value) {
+    count += bins_[value];
+    sum += value * bins_[value];
+  }
+  if (count != count_) return false;
+  const bool exact = bins_.size() < kBins;
+  return exact ? sum == sum_ && max_ == bins_.size() - 1 : max_ >= kBins - 1;
 }
 
 std::uint64_t Histogram::Quantile(double share) const {

@@ -3,6 +3,7 @@
 #ifndef SLACKLINE_CORE_WIRE_STATISTICS_H_
 #define SLACKLINE_CORE_WIRE_STATISTICS_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -19,11 +20,17 @@ class Histogram {
 
   std::uint64_t count() const { return count_; }
   std::uint64_t max() const { return max_; }
-  double mean() const { return count_ == 0 ? 0.0 : static_cast<double>(sum_) / static_cast<double>(count_); }
+  double mean() const {
+    return count_ == 0 ? 0.0 : static_cast<double>(sum_) / static_cast<double>(count_);
+  }
   // The smallest value that at least `share` of the counts do not exceed. REQUIRES 0 < share <= 1.
   std::uint64_t Quantile(double share) const;
   // bins()[v] counts the value v; trailing zero bins are left out.
   const std::vector<std::uint64_t>& bins() const { return bins_; }
+
+  // Whether some row of Add() calls could have led here. A decoded one need not: the codec refuses
+  // it then. (The sum is checked only as far as the bins know it.)
+  bool Valid() const;
 
   template <typename Archive>
   void Fields(Archive& archive) {

@@ -19,18 +19,9 @@
 
 namespace slackline {
 
-// The rows of one table that a batch touches: sorted unique keys, values row by row.
-struct Rows {
-  std::uint32_t table = 0;
-  std::vector<std::uint64_t> keys;
-  std::vector<float> values;  // keys.size() x width
-
-  bool operator==(const Rows&) const = default;
-};
-
 struct Parameters {
   std::span<const float> dense;  // The whole flat order.
-  std::vector<Rows> rows;        // One per touched table, as Model::Keys gave them, values filled.
+  std::vector<Rows> rows;        // One per touched table, as Model::Keys gave them (sorted), values filled.
 };
 
 struct Gradient {

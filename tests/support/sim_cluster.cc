@@ -1,0 +1,210 @@
+#include "tests/support/sim_cluster.h"
+
+#include <algorithm>
+
+#include "core/base/check.h"
+#include "core/base/strings.h"
+#include "scheduler/scheduler_node.h"
+#include "worker/data/data_order.h"
+#include "worker/evaluator_node.h"
+#include "worker/worker_node.h"
+
+namespace slackline::testing {
+namespace {
+
+// Collects one process's traces.
+class TraceCollector : public InputObserver {
+ public:
+  TraceCollector(Role role, std::uint32_t rank, std::vector<SimCluster::Traced>& into)
+      : role_(role), rank_(rank), into_(into) {}
+  void OnInput(Time now, const Input&, const Outbox& out) override {
+    for (const TraceEvent& event : out.traces) into_.push_back({role_, rank_, now, event});
+  }
+
+ private:
+  Role role_;
+  std::uint32_t rank_;
+  std::vector<SimCluster::Traced>& into_;
+};
+
+class Quadratic : public Model {
+ public:
+  Quadratic(std::uint64_t elements, float curvature) : curvature_(curvature) {
+    spec_.tensors.push_back({"x", {elements}, {1.0f}});
+  }
+  const ParameterSpec& spec() const override { return spec_; }
+  std::string_view metric_name() const override { return "loss"; }
+  double ComputeGradient(const Dataset&, std::span<const std::uint64_t>,
+                         const Parameters& parameters, Gradient& gradient) const override {
+    double loss = 0;
+    for (std::size_t i = 0; i < parameters.dense.size(); ++i) {
+      gradient.dense[i] = curvature_ * parameters.dense[i];
+      loss +=
+          0.5 * static_cast<double>(gradient.dense[i]) * static_cast<double>(parameters.dense[i]);
+    }
+    return loss;
+  }
+  Evaluated Evaluate(const Dataset&, std::span<const std::uint64_t> examples,
+                     const Parameters& parameters) const override {
+    double loss = 0;
+    for (const float x : parameters.dense)
+      loss += 0.5 * static_cast<double>(curvature_ * x) * static_cast<double>(x);
+    const double n = static_cast<double>(std::max<std::size_t>(1, examples.size()));
+    return {loss * n, loss * n, std::max<std::size_t>(1, examples.size())};
+  }
+
+ private:
+  float curvature_;
+  ParameterSpec spec_;
+};
+
+class Integers : public Model {
+ public:
+  explicit Integers(std::uint64_t elements) { spec_.tensors.push_back({"x", {elements}, {}}); }
+  const ParameterSpec& spec() const override { return spec_; }
+  std::string_view metric_name() const override { return "none"; }
+  double ComputeGradient(const Dataset&, std::span<const std::uint64_t> examples, const Parameters&,
+                         Gradient& gradient) const override {
+    for (std::size_t i = 0; i < gradient.dense.size(); ++i) {
+      gradient.dense[i] = static_cast<float>((examples[0] * 2654435761u + i * 40503u) % 7) - 3.0f;
+    }
+    return 0;
+  }
+  Evaluated Evaluate(const Dataset&, std::span<const std::uint64_t> examples,
+                     const Parameters&) const override {
+    return {0, 0, examples.size()};
+  }
+
+ private:
+  ParameterSpec spec_;
+};
+
+}  // namespace
+
+Options SmallCluster() {
+  Options options;
+  options.cluster.workers = 4;
+  options.cluster.servers = 2;
+  options.cluster.rounds = 20;
+  options.cluster.evaluate = false;
+  options.recipe.gate = "asp";
+  options.recipe.rule = "sgd";
+  options.recipe.lr = 1.0;
+  options.recipe.batch = 1;
+  options.time.compute_time = "exp:10";
+  return options;
+}
+
+std::shared_ptr<const Model> MakeQuadratic(std::uint64_t elements, float curvature) {
+  return std::make_shared<Quadratic>(elements, curvature);
+}
+std::shared_ptr<const Model> MakeIntegers(std::uint64_t elements) {
+  return std::make_shared<Integers>(elements);
+}
+
+std::shared_ptr<const Dataset> MakeNumbered(std::uint64_t count) {
+  auto data = std::make_shared<Dataset>();
+  data->name = "numbered";
+  data->examples = count;
+  return data;
+}
+
+std::vector<float> IntegerSum(const Options& options, const Model& model, const Dataset& data,
+                              std::uint64_t rounds) {
+  std::vector<float> sum(model.spec().dense_elements());
+  std::vector<float> one(sum.size());
+  for (std::uint32_t rank = 0; rank < options.cluster.workers; ++rank) {
+    const DataOrder order(options.cluster.seed, data.examples, rank, options.cluster.workers);
+    for (std::uint64_t round = 0; round < rounds; ++round) {
+      Gradient gradient{one, {}};
+      model.ComputeGradient(data, order.ShardBatch(round, options.recipe.batch), {}, gradient);
+      for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += one[i];
+    }
+  }
+  return sum;
+}
+
+SimCluster::SimCluster(Options options, std::shared_ptr<const Model> model,
+                       std::shared_ptr<const Dataset> train, std::shared_ptr<const Dataset> test)
+    : options_(std::move(options)) {
+  auto time_model = TimeModel::Create(options_.time, options_.cluster.seed);
+  SLACKLINE_CHECK(time_model.ok());
+  auto runtime = SimRuntime::Create(
+      {.seed = options_.cluster.seed,
+       .run_id = options_.cluster.run_id,
+       .sim = options_.sim,
+       .time_model = *time_model,
+       .on_report =
+           [this](Role, std::uint32_t, const Report& report) {
+             if (const auto* summary = std::get_if<SummaryReport>(&report.what))
+               summary_ = *summary;
+           },
+       .on_note =
+           [this](Time, Role role, std::uint32_t rank, const Outbox::Note& note) {
+             notes_.push_back(StrCat(role, " ", rank, ": ", note.text));
+           }});
+  SLACKLINE_CHECK(runtime.ok());
+  runtime_ = std::move(runtime).value();
+  runtime_->ObserveWith([this](Role role, std::uint32_t rank, NodeId, std::uint32_t) {
+    return std::make_unique<TraceCollector>(role, rank, traces_);
+  });
+  const auto with_rank = [this](std::uint32_t rank) {
+    Options own = options_;
+    own.network.rank = rank;
+    return own;
+  };
+  runtime_->AddNode(Role::kScheduler, 0, [this](NodeId self) {
+    return std::make_unique<SchedulerNode>(self, options_);
+  });
+  for (std::uint32_t rank = 0; rank < options_.cluster.servers; ++rank) {
+    runtime_->AddNode(Role::kServer, rank, [=](NodeId self) {
+      return std::make_unique<ServerNode>(self, with_rank(rank), "sim");
+    });
+  }
+  for (std::uint32_t rank = 0; rank < options_.cluster.workers; ++rank) {
+    runtime_->AddNode(Role::kWorker, rank, [=](NodeId self) {
+      return std::make_unique<WorkerNode>(self, with_rank(rank), model, train);
+    });
+  }
+  if (options_.cluster.evaluate) {
+    SLACKLINE_CHECK(test != nullptr);
+    runtime_->AddNode(Role::kEvaluator, 0, [=](NodeId self) {
+      return std::make_unique<EvaluatorNode>(self, with_rank(0), model, test);
+    });
+  }
+}
+
+Status SimCluster::Run() {
+  SLACKLINE_RETURN_IF_ERROR(runtime_->Run());
+  SLACKLINE_RETURN_IF_ERROR(runtime_->ExitStatus(Role::kScheduler, 0));
+  for (std::uint32_t rank = 0; rank < options_.cluster.servers; ++rank) {
+    SLACKLINE_RETURN_IF_ERROR(runtime_->ExitStatus(Role::kServer, rank));
+  }
+  for (std::uint32_t rank = 0; rank < options_.cluster.workers; ++rank) {
+    SLACKLINE_RETURN_IF_ERROR(runtime_->ExitStatus(Role::kWorker, rank));
+  }
+  return Status::Ok();
+}
+
+const ServerNode* SimCluster::server(std::uint32_t rank) {
+  return static_cast<const ServerNode*>(runtime_->FindNode(Role::kServer, rank));
+}
+
+std::vector<float> SimCluster::DenseParameters() {
+  std::vector<float> all;
+  for (std::uint32_t rank = 0; rank < options_.cluster.servers; ++rank) {
+    for (const Shard::Segment& segment : server(rank)->shard()->Snapshot()) {
+      const std::span<const float> values = segment.values.floats();
+      all.insert(all.end(), values.begin(), values.end());
+    }
+  }
+  return all;
+}
+
+std::uint64_t SimCluster::ParametersDigest() {
+  Digest digest;
+  digest.Add(std::span<const float>(DenseParameters()));
+  return digest.value();
+}
+
+}  // namespace slackline::testing
