@@ -87,7 +87,6 @@ std::uint32_t SimRuntime::IndexOf(Role role, std::uint32_t rank) const {
 void SimRuntime::BeginLife(std::uint32_t index) {
   Process& process = processes_[index];
   process.state = Process::State::kAlive;
-  process.self = IdOfLife(process);
   process.messages_sent = 0;
   process.node = process.make(process.self);
   index_of_id_[process.self] = index;
@@ -116,6 +115,7 @@ void SimRuntime::Crash(Role role, std::uint32_t rank) {
   if (process.state != Process::State::kAlive) return;
   process.state = Process::State::kCrashed;
   ++process.life;  // Whatever was meant for the old life is void.
+  process.self = IdOfLife(process);
   process.node.reset();
   process.observer.reset();
   void_events_ += process.timers.size();

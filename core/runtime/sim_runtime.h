@@ -12,8 +12,8 @@
 // Same options, seed and Nodes, same build: same inputs, and the same Digest().
 //
 // A crashed process loses its Node, timers and jobs, and whatever is still on its way to it; what
-// it sent before still arrives. A restarted one is made anew under a fresh NodeId (the scheduler
-// keeps kSchedulerNode).
+// it sent before still arrives. A restarted one is made anew under a fresh NodeId. The scheduler
+// keeps kSchedulerNode, so what is sent to it while it is down arrives if it is back by then.
 #ifndef SLACKLINE_CORE_RUNTIME_SIM_RUNTIME_H_
 #define SLACKLINE_CORE_RUNTIME_SIM_RUNTIME_H_
 

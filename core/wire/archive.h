@@ -61,9 +61,8 @@ class WriteArchive {
     if constexpr (std::is_same_v<T, bool>) {
       Put(static_cast<std::uint8_t>(value));
     } else if constexpr (archive_internal::kIsPlain<T>) {
-      const std::size_t at = out_.size();
-      out_.resize(at + sizeof value);
-      std::memcpy(out_.data() + at, &value, sizeof value);
+      const auto bytes = std::as_bytes(std::span(&value, 1));
+      out_.insert(out_.end(), bytes.begin(), bytes.end());
     } else {
       ArchiveFields(*this, const_cast<T&>(value));  // Fields serves both directions.
     }

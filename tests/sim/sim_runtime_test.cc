@@ -313,6 +313,37 @@ TEST(SimRuntime, CrashAndRestartByHandLoseTimersAndJobs) {
   EXPECT_EQ(jobs, 1);
 }
 
+TEST(SimRuntime, WhatIsSentToADeadLifeNeverReachesTheNext) {
+  for (const Role role : {Role::kServer, Role::kScheduler}) {
+    SCOPED_TRACE(role);
+    SimRuntimeOptions options;
+    options.sim.link_latency_ms = 5;
+    auto runtime = Make(options);
+    std::vector<std::string> seen;
+    const NodeId target = Add(*runtime, role, 0, [&](FunctionNode& node) {
+      node.on_message = [&](Time, NodeId, const Message& message, Outbox&) {
+        seen.push_back(TextOf(message));
+      };
+    });
+    Add(*runtime, Role::kWorker, 0, [target](FunctionNode& node) {
+      node.on_start = [](Time, Outbox& out) { out.SetTimer(TimerId{1}, 0ns); };
+      node.on_timer = [target](Time now, TimerId id, Outbox& out) {
+        out.SendTo(target, Text(StrCat(now / 1ms)));
+        if (now < 8ms) out.SetTimer(id, now + 4ms);
+      };
+    });
+
+    ASSERT_TRUE(runtime->RunUntil(6ms).ok());  // 0 has arrived; 4 is under way.
+    runtime->Crash(role, 0);
+    ASSERT_TRUE(runtime->RunUntil(10ms).ok());  // 8 is sent to nobody.
+    runtime->Restart(role, 0);
+    ASSERT_TRUE(runtime->RunUntil(1s).ok());
+
+    // The scheduler's name outlives it: what was sent while it was down finds the next life.
+    EXPECT_EQ(StrJoin(seen), role == Role::kScheduler ? "0, 8" : "0");
+  }
+}
+
 TEST(SimRuntime, TheVirtualDeadlineNamesWhoWaitsForWhat) {
   SimRuntimeOptions options;
   options.sim.deadline_s = 2;
