@@ -93,7 +93,7 @@ void EvaluatorNode::AskForCut(Time now, Outbox& out) {
 void EvaluatorNode::Evaluate(PullContent cut, Outbox& out) {
   next_cut_ = cut.cut + 1;
   seen_last_ = cut.last;
-  evaluating_ = std::make_shared<Evaluation>(Evaluation{.cut = cut.cut, .version = cut.version, .samples = cut.samples, .last = cut.last});
+  evaluating_ = std::make_shared<Evaluation>(Evaluation{.cut = cut.cut, .version = *std::min_element(cut.versions.begin(), cut.versions.end()), .samples = cut.samples, .last = cut.last});
   Job job{.id = JobId{cut.cut}, .kind = Job::Kind::kEvaluate, .index = cut.cut, .run = [] {}};
   if (options_.model.materialize) {
     job.run = [model = model_, test = test_, examples = examples_, found = evaluating_, pulled = std::move(cut)] {

@@ -157,7 +157,7 @@ void WorkerNode::Compute(Time now, PullContent parameters, Outbox& out) {
   out.traces.push_back({.kind = TraceEvent::Kind::kRoundStarted,
                         .rank = member_.rank(),
                         .seq = parameters.round,
-                        .version = parameters.version,
+                        .version = *std::min_element(parameters.versions.begin(), parameters.versions.end()),
                         .value = parameters.data_begin});
   Round& round = round_.emplace();
   round.number = parameters.round;
@@ -197,7 +197,11 @@ void WorkerNode::OnJobDone(Time now, JobId, Outbox& out) {
 
 void WorkerNode::PushRound(Time now, Outbox& out) {
   Round::Result& result = *round_->result;
-  PushContent push{.seq = round_->number, .dense = {}, .rows = {}, .samples = options_.recipe.batch, .rejected = !result.finite};
+  PushContent push{.seq = round_->number,
+                   .dense = {},
+                   .rows = {},
+                   .versions = round_->parameters.versions,
+                   .samples = options_.recipe.batch, .rejected = !result.finite};
   if (push.rejected) {
     out.Warn(StrCat("round ", round_->number, ": the gradient has a NaN or an infinity (loss ", result.loss,
                     "); it is pushed as rejected and changes nothing. Lower --lr or set --clip"));

@@ -106,6 +106,12 @@ struct OutputOptions {
   Duration progress_interval = 1s;
 };
 
+// What one process is asked to do; no other process hears of it.
+struct CommandOptions {
+  std::string task = "train";      // slackline-worker: train | evaluate
+  bool json = false;               // slackline status, bench: for programs, not for people
+};
+
 struct Options {
   ModelOptions model;
   RecipeOptions recipe;
@@ -114,6 +120,7 @@ struct Options {
   TimeOptions time;
   SimOptions sim;
   OutputOptions output;
+  CommandOptions command;
 };
 
 }  // namespace slackline

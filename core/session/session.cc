@@ -46,7 +46,9 @@ void Session::StartPush(Time now, PushContent content, Outbox& out) {
   SLACKLINE_CHECK(CanPush());
   SLACKLINE_CHECK(content.rejected || content.dense.size() == dense_elements_ * sizeof(float));
   InflightPush push{.seq = content.seq, .since = now, .sent = now, .left = shards_.size(), .slices = {}};
-  for (const Shard& shard : shards_) {
+  SLACKLINE_CHECK(content.versions.size() == shards_.size());
+  for (std::size_t s = 0; s < shards_.size(); ++s) {
+    const Shard& shard = shards_[s];
     PushSlice slice;
     const auto add_chunk = [&](std::uint32_t table, std::uint64_t offset, std::uint64_t count, Buffer payload) {
       bytes_pushed_ += payload.size();
@@ -55,7 +57,7 @@ void Session::StartPush(Time now, PushContent content, Outbox& out) {
                                      .table = table,
                                      .offset = offset,
                                      .count = count,
-                                     .version = shard.read_version,
+                                     .version = content.versions[s],
                                      .samples = content.samples,
                                      .rejected = content.rejected},
                                 std::move(payload));
@@ -141,7 +143,8 @@ void Session::BeginPull(Time now, InflightPull pull, Outbox& out) {
   const std::size_t bytes = dense_elements_ * sizeof(float);
   pull.content.dense = settings_.timing_only ? Buffer::TimingOnly(bytes) : Buffer::Allocate(bytes);
   for (Rows& rows : pull.content.rows) rows.values.resize(rows.keys.size() * tables_[rows.table].width);
-  pull.shards.resize(shards_.size());
+  pull.content.versions.assign(shards_.size(), 0);
+  pull.shards.assign(shards_.size(), {});
   pull.shards_left = shards_.size();
   pull_ = std::move(pull);
   // A cut is chosen by the lead: the others are asked for the one it names.
@@ -231,7 +234,7 @@ void Session::OnPullReply(Time now, std::size_t shard, const PullReply& reply, c
   if (--asked.parts_left > 0) return;
 
   PullContent& content = pull_->content;
-  content.version = pull_->shards_left == shards_.size() ? reply.version : std::min(content.version, reply.version);
+  content.versions[shard] = reply.version;
   // What the lead says of the run as a whole is what counts.
   if (shard == 0) {
     content.samples = reply.samples;
@@ -277,7 +280,6 @@ void Session::FinishPull(Time now, Outbox& out, std::vector<SessionEvent>& event
     BeginPull(now, std::move(*pull_), out);
     return;
   }
-  for (std::size_t s = 0; s < shards_.size(); ++s) shards_[s].read_version = pull_->shards[s].version;
   PullContent content = std::move(pull_->content);
   pull_.reset();
   events.push_back(PullDoneEvent{std::move(content)});

@@ -28,6 +28,7 @@ struct PushContent {
   std::uint64_t seq = 0;
   Buffer dense;               // The whole flat order; empty with `rejected`.
   std::vector<Rows> rows;
+  std::vector<std::uint64_t> versions;  // Of each shard, as read by the round that computed this.
   std::uint64_t samples = 0;
   bool rejected = false;      // The round counts, but there is nothing fit to apply.
 };
@@ -38,7 +39,7 @@ struct PullContent {
   std::uint64_t cut = 0;
   Buffer dense;               // The whole flat order.
   std::vector<Rows> rows;   // As requested, values filled.
-  std::uint64_t version = 0;  // The smallest over the shards.
+  std::vector<std::uint64_t> versions;  // Of each shard.
   std::uint64_t samples = 0;
   std::uint64_t data_begin = 0;
   bool last = false;
@@ -113,7 +114,6 @@ class Session {
     ShardRange range;
     bool answered = false;           // To the SessionOpen or SessionClose under way.
     std::uint64_t next_seq = 0;
-    std::uint64_t read_version = 0;  // What the newest pull showed of it.
   };
   // One push to one shard: stored until acknowledged.
   struct PushSlice {

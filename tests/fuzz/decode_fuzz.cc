@@ -31,9 +31,12 @@ void CheckDecode(const Buffer& first, const Buffer& payload) {
     SLACKLINE_CHECK(hello->parameters.dense_elements() <= kElementsMax);
   }
   if (const auto* heartbeat = std::get_if<Heartbeat>(&received->message.body)) {
-    Histogram sum = heartbeat->statistics.staleness;
-    sum.Merge(sum);
-    SLACKLINE_CHECK(sum.bins().size() <= Histogram::kBins && sum.Quantile(0.5) <= sum.max());
+    SLACKLINE_CHECK(heartbeat->statistics.staleness.Valid());
+  }
+  if (const auto* reply = std::get_if<StatusReply>(&received->message.body)) {
+    for (const MemberStatus& member : reply->members) {
+      SLACKLINE_CHECK(member.statistics.staleness.Valid());
+    }
   }
 }
 

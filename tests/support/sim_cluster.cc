@@ -12,19 +12,24 @@
 namespace slackline::testing {
 namespace {
 
-// Collects one process's traces.
-class TraceCollector : public InputObserver {
+// Collects one process's traces and, if there is one, writes its event log.
+class Observer : public InputObserver {
  public:
-  TraceCollector(Role role, std::uint32_t rank, std::vector<SimCluster::Traced>& into)
-      : role_(role), rank_(rank), into_(into) {}
-  void OnInput(Time now, const Input&, const Outbox& out) override {
+  Observer(Role role, std::uint32_t rank, std::vector<SimCluster::Traced>& into, std::unique_ptr<EventLogWriter> log)
+      : role_(role), rank_(rank), into_(into), log_(std::move(log)) {}
+  void OnInput(Time now, const Input& input, const Outbox& out) override {
     for (const TraceEvent& event : out.traces) into_.push_back({role_, rank_, now, event});
+    if (log_ != nullptr) log_->OnInput(now, input, out);
+  }
+  void OnEnd(Time now, std::uint64_t digest) override {
+    if (log_ != nullptr) log_->OnEnd(now, digest);
   }
 
  private:
   Role role_;
   std::uint32_t rank_;
   std::vector<SimCluster::Traced>& into_;
+  std::unique_ptr<EventLogWriter> log_;
 };
 
 class Quadratic : public Model {
@@ -126,7 +131,7 @@ std::vector<float> IntegerSum(const Options& options, const Model& model, const 
 
 SimCluster::SimCluster(Options options, std::shared_ptr<const Model> model,
                        std::shared_ptr<const Dataset> train, std::shared_ptr<const Dataset> test)
-    : options_(std::move(options)) {
+    : options_(std::move(options)), model_(std::move(model)), train_(std::move(train)), test_(std::move(test)) {
   auto time_model = TimeModel::Create(options_.time, options_.cluster.seed);
   SLACKLINE_CHECK(time_model.ok());
   auto runtime = SimRuntime::Create(
@@ -145,33 +150,42 @@ SimCluster::SimCluster(Options options, std::shared_ptr<const Model> model,
            }});
   SLACKLINE_CHECK(runtime.ok());
   runtime_ = std::move(runtime).value();
-  runtime_->ObserveWith([this](Role role, std::uint32_t rank, NodeId, std::uint32_t) {
-    return std::make_unique<TraceCollector>(role, rank, traces_);
+  runtime_->ObserveWith([this](Role role, std::uint32_t rank, NodeId self, std::uint32_t life) {
+    std::unique_ptr<EventLogWriter> log;
+    if (!run_dir_.empty()) {
+      auto created = EventLogWriter::Create(
+          run_dir_, {.role = role, .rank = rank, .node = self, .seed = options_.cluster.seed, .life = life, .address = "sim"});
+      SLACKLINE_CHECK(created.ok());
+      log = std::move(created).value();
+    }
+    return std::make_unique<Observer>(role, rank, traces_, std::move(log));
   });
-  const auto with_rank = [this](std::uint32_t rank) {
-    Options own = options_;
-    own.network.rank = rank;
-    return own;
+  const auto add = [this](Role role, std::uint32_t count) {
+    for (std::uint32_t rank = 0; rank < count; ++rank) {
+      runtime_->AddNode(role, rank, [this, role, rank](NodeId self) { return Make(role, rank, self); });
+    }
   };
-  runtime_->AddNode(Role::kScheduler, 0, [this](NodeId self) {
-    return std::make_unique<SchedulerNode>(self, options_);
-  });
-  for (std::uint32_t rank = 0; rank < options_.cluster.servers; ++rank) {
-    runtime_->AddNode(Role::kServer, rank, [=](NodeId self) {
-      return std::make_unique<ServerNode>(self, with_rank(rank), "sim");
-    });
+  add(Role::kScheduler, 1);
+  add(Role::kServer, options_.cluster.servers);
+  add(Role::kWorker, options_.cluster.workers);
+  add(Role::kEvaluator, options_.cluster.evaluate ? 1 : 0);
+}
+
+std::unique_ptr<Node> SimCluster::Make(Role role, std::uint32_t rank, NodeId self) const {
+  Options own = options_;
+  own.network.rank = rank;
+  switch (role) {
+    case Role::kScheduler: return std::make_unique<SchedulerNode>(self, own);
+    case Role::kServer: return std::make_unique<ServerNode>(self, own, "sim");
+    case Role::kWorker: return std::make_unique<WorkerNode>(self, own, model_, train_);
+    case Role::kEvaluator: return std::make_unique<EvaluatorNode>(self, own, model_, test_);
+    case Role::kObserver: break;
   }
-  for (std::uint32_t rank = 0; rank < options_.cluster.workers; ++rank) {
-    runtime_->AddNode(Role::kWorker, rank, [=](NodeId self) {
-      return std::make_unique<WorkerNode>(self, with_rank(rank), model, train);
-    });
-  }
-  if (options_.cluster.evaluate) {
-    SLACKLINE_CHECK(test != nullptr);
-    runtime_->AddNode(Role::kEvaluator, 0, [=](NodeId self) {
-      return std::make_unique<EvaluatorNode>(self, with_rank(0), model, test);
-    });
-  }
+  return nullptr;
+}
+
+Result<std::unique_ptr<Node>> SimCluster::MakeNode(const EventLogHeader& whose) const {
+  return Make(whose.role, static_cast<std::uint32_t>(whose.rank), whose.node);
 }
 
 Status SimCluster::Run() {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/config/options.h"
+#include "core/runtime/event_log.h"
 #include "core/runtime/report.h"
 #include "core/runtime/sim_runtime.h"
 #include "core/runtime/trace.h"
@@ -24,8 +25,14 @@ class SimCluster {
   SimCluster(Options options, std::shared_ptr<const Model> model,
              std::shared_ptr<const Dataset> train, std::shared_ptr<const Dataset> test = nullptr);
 
+  // Before Run(): writes every life's event log below `run_dir`.
+  void WriteEventLogs(std::string run_dir) { run_dir_ = std::move(run_dir); }
+
   // Runs to the end. Ok only if every process ended well.
   Status Run();
+
+  // A Node as this cluster makes them, for replaying its logs.
+  Result<std::unique_ptr<Node>> MakeNode(const EventLogHeader& whose) const;
 
   SimRuntime& runtime() { return *runtime_; }
   const ServerNode* server(std::uint32_t rank);
@@ -46,7 +53,13 @@ class SimCluster {
   const std::vector<Traced>& traces() const { return traces_; }
 
  private:
+  std::unique_ptr<Node> Make(Role role, std::uint32_t rank, NodeId self) const;
+
   Options options_;
+  std::shared_ptr<const Model> model_;
+  std::shared_ptr<const Dataset> train_;
+  std::shared_ptr<const Dataset> test_;
+  std::string run_dir_;
   std::unique_ptr<SimRuntime> runtime_;
   std::optional<SummaryReport> summary_;
   std::vector<std::string> notes_;

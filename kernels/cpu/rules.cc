@@ -1,0 +1,136 @@
+// The update rules on the CPU: loops over the formulas of kernels/math, nothing else.
+#include <cmath>
+
+#include "core/base/strings.h"
+#include "kernels/math/adam.h"
+#include "kernels/math/sgd.h"
+#include "kernels/rule.h"
+
+namespace slackline {
+namespace {
+
+class Sgd : public UpdateRule {
+ public:
+  explicit Sgd(const RuleHyperparameters& h) : h_(h) {}
+  std::string_view name() const override { return "sgd"; }
+  std::size_t state_slots() const override { return 0; }
+  void Apply(const float* before, float* after, const float* gradient, float* const*, std::size_t count,
+             float lr, std::uint64_t) const override {
+    for (std::size_t i = 0; i < count; ++i) {
+      after[i] = math::Sgd(before[i], math::Decayed(gradient[i], h_.weight_decay, before[i]), lr);
+    }
+  }
+
+ private:
+  const RuleHyperparameters h_;
+};
+
+class Momentum : public UpdateRule {
+ public:
+  explicit Momentum(const RuleHyperparameters& h) : h_(h) {}
+  std::string_view name() const override { return "momentum"; }
+  std::size_t state_slots() const override { return 1; }
+  void Apply(const float* before, float* after, const float* gradient, float* const* state, std::size_t count,
+             float lr, std::uint64_t) const override {
+    float* m = state[0];
+    for (std::size_t i = 0; i < count; ++i) {
+      const float g = math::Decayed(gradient[i], h_.weight_decay, before[i]);
+      after[i] = math::Momentum(before[i], g, m[i], lr, h_.momentum);
+    }
+  }
+
+ private:
+  const RuleHyperparameters h_;
+};
+
+class Nesterov : public UpdateRule {
+ public:
+  explicit Nesterov(const RuleHyperparameters& h) : h_(h) {}
+  std::string_view name() const override { return "nesterov"; }
+  std::size_t state_slots() const override { return 1; }
+  void Apply(const float* before, float* after, const float* gradient, float* const* state, std::size_t count,
+             float lr, std::uint64_t) const override {
+    float* m = state[0];
+    for (std::size_t i = 0; i < count; ++i) {
+      const float g = math::Decayed(gradient[i], h_.weight_decay, before[i]);
+      after[i] = math::Nesterov(before[i], g, m[i], lr, h_.momentum);
+    }
+  }
+
+ private:
+  const RuleHyperparameters h_;
+};
+
+class Adagrad : public UpdateRule {
+ public:
+  explicit Adagrad(const RuleHyperparameters& h) : h_(h) {}
+  std::string_view name() const override { return "adagrad"; }
+  std::size_t state_slots() const override { return 1; }
+  void Apply(const float* before, float* after, const float* gradient, float* const* state, std::size_t count,
+             float lr, std::uint64_t) const override {
+    float* s = state[0];
+    for (std::size_t i = 0; i < count; ++i) {
+      const float g = math::Decayed(gradient[i], h_.weight_decay, before[i]);
+      after[i] = math::Adagrad(before[i], g, s[i], lr, h_.epsilon);
+    }
+  }
+
+ private:
+  const RuleHyperparameters h_;
+};
+
+class Adam : public UpdateRule {
+ public:
+  Adam(const RuleHyperparameters& h, bool decoupled) : h_(h), decoupled_(decoupled) {}
+  std::string_view name() const override { return decoupled_ ? "adamw" : "adam"; }
+  std::size_t state_slots() const override { return 2; }
+  void Apply(const float* before, float* after, const float* gradient, float* const* state, std::size_t count,
+             float lr, std::uint64_t step) const override {
+    const double t = static_cast<double>(step);
+    const math::AdamStep s{
+        .beta1 = h_.beta1,
+        .beta2 = h_.beta2,
+        .epsilon = h_.epsilon,
+        .step_size = static_cast<float>(static_cast<double>(lr) / (1.0 - std::pow(static_cast<double>(h_.beta1), t))),
+        .root_of_bias2 = static_cast<float>(std::sqrt(1.0 - std::pow(static_cast<double>(h_.beta2), t))),
+        .keep = decoupled_ ? 1.0f - lr * h_.weight_decay : 1.0f};
+    const float l2 = decoupled_ ? 0.0f : h_.weight_decay;
+    float* m = state[0];
+    float* v = state[1];
+    for (std::size_t i = 0; i < count; ++i) {
+      after[i] = math::Adam(before[i], math::Decayed(gradient[i], l2, before[i]), m[i], v[i], s);
+    }
+  }
+
+ private:
+  const RuleHyperparameters h_;
+  const bool decoupled_;
+};
+
+Status CheckRange(const char* what, float value, float low, float high, bool high_included) {
+  if (value >= low && (value < high || (high_included && value == high))) return Status::Ok();
+  return InvalidArgument(StrCat(what, " is ", value, "; it must lie in [", low, ", ", high, high_included ? "]" : ")"));
+}
+
+}  // namespace
+
+std::vector<std::string_view> RuleNames() { return {"sgd", "momentum", "nesterov", "adagrad", "adam", "adamw"}; }
+
+Result<std::unique_ptr<UpdateRule>> MakeRule(std::string_view name, const RuleHyperparameters& h) {
+  const Status checks[] = {
+      CheckRange("momentum", h.momentum, 0, 1, false), CheckRange("beta1", h.beta1, 0, 1, false),
+      CheckRange("beta2", h.beta2, 0, 1, false),       CheckRange("epsilon", h.epsilon, 0, 1, true),
+      CheckRange("weight decay", h.weight_decay, 0, 1, true)};
+  for (const Status& check : checks) {
+    if (!check.ok()) return check;
+  }
+  if (name == "sgd") return std::unique_ptr<UpdateRule>(new Sgd(h));
+  if (name == "momentum") return std::unique_ptr<UpdateRule>(new Momentum(h));
+  if (name == "nesterov") return std::unique_ptr<UpdateRule>(new Nesterov(h));
+  if (name == "adagrad") return std::unique_ptr<UpdateRule>(new Adagrad(h));
+  if (name == "adam") return std::unique_ptr<UpdateRule>(new Adam(h, /*decoupled=*/false));
+  if (name == "adamw") return std::unique_ptr<UpdateRule>(new Adam(h, /*decoupled=*/true));
+  return InvalidArgument(StrCat("no rule '", name, "'; there are ", StrJoin(RuleNames())));
+}
+
+}  // namespace slackline
