@@ -23,26 +23,33 @@ void AddModel(std::vector<OptionRow>& t) {
   const auto add = [&](const char* name, const char* help, OptionValue value) {
     t.push_back({name, "Model and data", help, std::move(value), kTraining, true});
   };
-  add("model", "What is trained. timing computes nothing and only takes time, for studies of speed.",
-      Choice([](O& o) -> auto& { return o.model.model; },
+  add("model",
+      "What is trained. timing computes nothing and only takes time, for studies of speed.",
+      Choice([](O & o) -> auto& { return o.model.model; },
              {"softmax", "mlp", "logistic", "factorization", "timing"}));
   add("data",
-      "Data set: digits (built in), fashion-mnist (Debian's package), a folder of IDX files, a LIBSVM "
+      "Data set: digits (built in), fashion-mnist (Debian's package), a folder of IDX files, a "
+      "LIBSVM "
       "file, or a file of 'user item rating' lines.",
-      Text([](O& o) -> auto& { return o.model.data; }, "NAME|PATH"));
+      Text(
+          [](O & o) -> auto& { return o.model.data; }, "NAME|PATH"));
   add("hidden", "mlp: width of each hidden layer. Wider learns more and sends more.",
-      WholeNumberList([](O& o) -> auto& { return o.model.hidden; }, 1, 1u << 20));
+      WholeNumberList(
+          [](O & o) -> auto& { return o.model.hidden; }, 1, 1u << 20));
   add("features", "logistic: columns of the data; 0: as many as the file has.",
-      WholeNumber([](O& o) -> auto& { return o.model.features; }, 0, kSamplesMax));
+      WholeNumber(
+          [](O & o) -> auto& { return o.model.features; }, 0, kSamplesMax));
   add("factors", "factorization: numbers a user or item is described by.",
-      WholeNumber([](O& o) -> auto& { return o.model.factors; }, 1, 1u << 16));
+      WholeNumber(
+          [](O & o) -> auto& { return o.model.factors; }, 1, 1u << 16));
   add("l2", "logistic, factorization: weight of the ridge penalty in the loss.",
-      RealNumber([](O& o) -> auto& { return o.model.l2; }, {0, 1e6}));
+      RealNumber([](O & o) -> auto& { return o.model.l2; }, {0, 1e6}));
   add("timing-elements", "timing: parameters that the model pretends to have.",
-      WholeNumber([](O& o) -> auto& { return o.model.timing_elements; }, 1, std::uint64_t{1} << 40));
+      WholeNumber(
+          [](O & o) -> auto& { return o.model.timing_elements; }, 1, std::uint64_t{1} << 40));
   add("materialize",
       "timing: false sends sizes without bytes, so that huge models and clusters can be simulated.",
-      Switch([](O& o) -> auto& { return o.model.materialize; }));
+      Switch([](O & o) -> auto& { return o.model.materialize; }));
   t.back().binaries = kOnlySim;
 }
 
@@ -53,60 +60,72 @@ void AddRecipe(std::vector<OptionRow>& t) {
   add("algorithm",
       "A named recipe: it fills in the choices below, and those that are given override it. Only a "
       "label once they are filled in.",
-      Text([](O& o) -> auto& { return o.recipe.algorithm; }, "NAME"));
+      Text(
+          [](O & o) -> auto& { return o.recipe.algorithm; }, "NAME"));
   t.back().agreed = false;
   add("gate",
-      "May a worker go on? bsp: all do a round together (and collector all); ssp: nobody runs ahead of "
+      "May a worker go on? bsp: all do a round together (and collector all); ssp: nobody runs "
+      "ahead of "
       "the slowest by more than --slack; asp: nobody ever waits.",
-      Choice([](O& o) -> auto& { return o.recipe.gate; }, {"bsp", "ssp", "asp"}));
+      Choice([](O & o) -> auto& { return o.recipe.gate; }, {"bsp", "ssp", "asp"}));
   add("slack",
-      "ssp: a worker may start round c once the slowest has finished c - slack rounds. More slack waits "
+      "ssp: a worker may start round c once the slowest has finished c - slack rounds. More slack "
+      "waits "
       "less and reads older parameters.",
-      WholeNumber([](O& o) -> auto& { return o.recipe.slack; }, 0, 1u << 30));
+      WholeNumber(
+          [](O & o) -> auto& { return o.recipe.slack; }, 0, 1u << 30));
   add("collector",
-      "Which pushes make one update. each: every push by itself; all: one of every worker, summed in "
+      "Which pushes make one update. each: every push by itself; all: one of every worker, summed "
+      "in "
       "rank order.",
-      Choice([](O& o) -> auto& { return o.recipe.collector; }, {"each", "all"}));
+      Choice([](O & o) -> auto& { return o.recipe.collector; }, {"each", "all"}));
   add("decisions",
-      "Who decides. tier: the lead, for all shards, in one order; shard: every shard for itself, which "
+      "Who decides. tier: the lead, for all shards, in one order; shard: every shard for itself, "
+      "which "
       "is faster; auto: shard wherever that cannot change the result.",
-      Choice([](O& o) -> auto& { return o.recipe.decisions; }, {"auto", "tier", "shard"}));
+      Choice([](O & o) -> auto& { return o.recipe.decisions; }, {"auto", "tier", "shard"}));
   add("rule", "How an update changes the parameters (docs/ALGORITHMS.md).",
-      Choice([](O& o) -> auto& { return o.recipe.rule; },
+      Choice([](O & o) -> auto& { return o.recipe.rule; },
              {"sgd", "momentum", "nesterov", "adagrad", "adam", "adamw"}));
   add("lr", "Learning rate. Staleness asks for a smaller one.",
-      RealNumber([](O& o) -> auto& { return o.recipe.lr; }, {0, 1e6, true}));
+      RealNumber([](O & o) -> auto& { return o.recipe.lr; }, {0, 1e6, true}));
   add("momentum", "momentum, nesterov: share of the last step that is kept.",
-      RealNumber([](O& o) -> auto& { return o.recipe.momentum; }, {0, 1, false, true}));
+      RealNumber([](O & o) -> auto& { return o.recipe.momentum; }, {0, 1, false, true}));
   add("beta1", "adam, adamw: decay of the mean of gradients.",
-      RealNumber([](O& o) -> auto& { return o.recipe.beta1; }, {0, 1, false, true}));
+      RealNumber([](O & o) -> auto& { return o.recipe.beta1; }, {0, 1, false, true}));
   add("beta2", "adam, adamw: decay of the mean of squared gradients.",
-      RealNumber([](O& o) -> auto& { return o.recipe.beta2; }, {0, 1, false, true}));
+      RealNumber([](O & o) -> auto& { return o.recipe.beta2; }, {0, 1, false, true}));
   add("epsilon", "adagrad, adam, adamw: added to the denominator.",
-      RealNumber([](O& o) -> auto& { return o.recipe.epsilon; }, {0, 1, true}));
+      RealNumber([](O & o) -> auto& { return o.recipe.epsilon; }, {0, 1, true}));
   add("weight-decay",
       "Pull of the parameters towards zero; adamw: beside the gradient, other rules: added to it.",
-      RealNumber([](O& o) -> auto& { return o.recipe.weight_decay; }, {0, 1e3}));
-  add("lr-schedule", "How the learning rate changes with the samples trained on by all workers together.",
-      Choice([](O& o) -> auto& { return o.recipe.lr_schedule; }, {"constant", "step", "cosine"}));
+      RealNumber([](O & o) -> auto& { return o.recipe.weight_decay; }, {0, 1e3}));
+  add("lr-schedule",
+      "How the learning rate changes with the samples trained on by all workers together.",
+      Choice([](O & o) -> auto& { return o.recipe.lr_schedule; }, {"constant", "step", "cosine"}));
   add("warmup-samples", "Samples over which the learning rate rises from zero.",
-      WholeNumber([](O& o) -> auto& { return o.recipe.warmup_samples; }, 0, kSamplesMax));
+      WholeNumber(
+          [](O & o) -> auto& { return o.recipe.warmup_samples; }, 0, kSamplesMax));
   add("lr-step-samples", "step: samples after which the learning rate changes, again and again.",
-      WholeNumber([](O& o) -> auto& { return o.recipe.lr_step_samples; }, 0, kSamplesMax));
+      WholeNumber(
+          [](O & o) -> auto& { return o.recipe.lr_step_samples; }, 0, kSamplesMax));
   add("lr-step-factor", "step: what the learning rate is then multiplied by.",
-      RealNumber([](O& o) -> auto& { return o.recipe.lr_step_factor; }, {0, 1e3, true}));
+      RealNumber([](O & o) -> auto& { return o.recipe.lr_step_factor; }, {0, 1e3, true}));
   add("lr-final-factor", "cosine: the learning rate ends at this share of --lr.",
-      RealNumber([](O& o) -> auto& { return o.recipe.lr_final_factor; }, {0, 1}));
+      RealNumber([](O & o) -> auto& { return o.recipe.lr_final_factor; }, {0, 1}));
   add("clip", "Limit on a gradient's length: of the whole (global) or of each tensor.",
-      Choice([](O& o) -> auto& { return o.recipe.clip; }, {"none", "global", "tensor"}));
+      Choice([](O & o) -> auto& { return o.recipe.clip; }, {"none", "global", "tensor"}));
   add("clip-norm", "The longest that --clip lets pass.",
-      RealNumber([](O& o) -> auto& { return o.recipe.clip_norm; }, {0, 1e9, true}));
-  add("batch", "Samples a worker computes on in one round. Larger batches send less for each sample.",
-      WholeNumber([](O& o) -> auto& { return o.recipe.batch; }, 1, 1u << 24));
+      RealNumber([](O & o) -> auto& { return o.recipe.clip_norm; }, {0, 1e9, true}));
+  add("batch",
+      "Samples a worker computes on in one round. Larger batches send less for each sample.",
+      WholeNumber(
+          [](O & o) -> auto& { return o.recipe.batch; }, 1, 1u << 24));
   add("data-order",
-      "shard: a worker walks through its own share of the data; global: all take the next samples of "
+      "shard: a worker walks through its own share of the data; global: all take the next samples "
+      "of "
       "one order, so a slow worker's share is not trained on less.",
-      Choice([](O& o) -> auto& { return o.recipe.data_order; }, {"shard", "global"}));
+      Choice([](O & o) -> auto& { return o.recipe.data_order; }, {"shard", "global"}));
 }
 
 void AddCluster(std::vector<OptionRow>& t) {
@@ -114,33 +133,46 @@ void AddCluster(std::vector<OptionRow>& t) {
     t.push_back({name, "Run", help, std::move(value), kTraining, true});
   };
   add("run-id", "Name of the run. Processes of another run are refused.",
-      Text([](O& o) -> auto& { return o.cluster.run_id; }, "NAME"));
+      Text(
+          [](O & o) -> auto& { return o.cluster.run_id; }, "NAME"));
   add("workers", "Processes that compute gradients.",
-      WholeNumber([](O& o) -> auto& { return o.cluster.workers; }, 1, 1u << 20));
+      WholeNumber(
+          [](O & o) -> auto& { return o.cluster.workers; }, 1, 1u << 20));
   add("servers", "Processes that hold the parameters, an equal part each.",
-      WholeNumber([](O& o) -> auto& { return o.cluster.servers; }, 1, 65536));
-  add("evaluate", "Whether one evaluator measures loss and metric on held-out data as training goes on.",
-      Switch([](O& o) -> auto& { return o.cluster.evaluate; }));
-  add("seed", "Names every random draw: initial parameters, data order, simulated delays and faults.",
-      WholeNumber([](O& o) -> auto& { return o.cluster.seed; }, 0, kAny));
+      WholeNumber(
+          [](O & o) -> auto& { return o.cluster.servers; }, 1, 65536));
+  add("evaluate",
+      "Whether one evaluator measures loss and metric on held-out data as training goes on.",
+      Switch([](O & o) -> auto& { return o.cluster.evaluate; }));
+  add("seed",
+      "Names every random draw: initial parameters, data order, simulated delays and faults.",
+      WholeNumber(
+          [](O & o) -> auto& { return o.cluster.seed; }, 0, kAny));
   add("rounds", "Rounds of each worker; 0: as many as --epochs come to.",
-      WholeNumber([](O& o) -> auto& { return o.cluster.rounds; }, 0, std::uint64_t{1} << 40));
+      WholeNumber(
+          [](O & o) -> auto& { return o.cluster.rounds; }, 0, std::uint64_t{1} << 40));
   add("epochs", "Passes over the training data, all workers together.",
-      RealNumber([](O& o) -> auto& { return o.cluster.epochs; }, {0, 1e9, true}));
+      RealNumber([](O & o) -> auto& { return o.cluster.epochs; }, {0, 1e9, true}));
   add("evaluate-every-samples", "Samples between two evaluations; 0: ten evaluations a run.",
-      WholeNumber([](O& o) -> auto& { return o.cluster.evaluate_every_samples; }, 0, kSamplesMax));
+      WholeNumber(
+          [](O & o) -> auto& { return o.cluster.evaluate_every_samples; }, 0, kSamplesMax));
   add("prefetch",
       "Ask for the next round's parameters before this round is computed. Hides the network, reads "
       "older parameters.",
-      Switch([](O& o) -> auto& { return o.cluster.prefetch; }));
+      Switch([](O & o) -> auto& { return o.cluster.prefetch; }));
   add("max-inflight-pushes",
-      "Pushes of one worker that may be on their way at once. More hide a slow link and take memory at "
+      "Pushes of one worker that may be on their way at once. More hide a slow link and take "
+      "memory at "
       "the servers.",
-      WholeNumber([](O& o) -> auto& { return o.cluster.max_inflight_pushes; }, 1, 1024));
-  add("max-snapshots", "Versions of a shard kept for slow readers at once; beyond them readers wait.",
-      WholeNumber([](O& o) -> auto& { return o.cluster.max_snapshots; }, 1, 4096));
+      WholeNumber(
+          [](O & o) -> auto& { return o.cluster.max_inflight_pushes; }, 1, 1024));
+  add("max-snapshots",
+      "Versions of a shard kept for slow readers at once; beyond them readers wait.",
+      WholeNumber(
+          [](O & o) -> auto& { return o.cluster.max_snapshots; }, 1, 4096));
   add("segment-bytes", "Bytes of a shard that are copied and sent as one piece; a multiple of 4.",
-      WholeNumber([](O& o) -> auto& { return o.cluster.segment_bytes; }, 4, std::uint64_t{1} << 30));
+      WholeNumber(
+          [](O & o) -> auto& { return o.cluster.segment_bytes; }, 4, std::uint64_t{1} << 30));
 }
 
 void AddNetwork(std::vector<OptionRow>& t) {
@@ -148,25 +180,41 @@ void AddNetwork(std::vector<OptionRow>& t) {
     t.push_back({name, "Network", help, std::move(value), binaries, false});
   };
   add("scheduler",
-      "Where the scheduler is found, HOST:PORT or [IPv6]:PORT; the scheduler itself takes its port from "
-      "--ports or, when that is 0, from here.",
-      Text([](O& o) -> auto& { return o.network.scheduler; }, "HOST:PORT"),
+      "Where the scheduler is found, HOST:PORT or [IPv6]:PORT. The scheduler itself listens there "
+      "unless "
+      "--bind or --ports is given.",
+      Text(
+          [](O & o) -> auto& { return o.network.scheduler; }, "HOST:PORT"),
       {kScheduler, kServer, kWorker, kStatus});
   add("bind", "Address or interface to listen on; '*' for every one.",
-      Text([](O& o) -> auto& { return o.network.bind; }, "ADDRESS|INTERFACE"), kRoles);
+      Text(
+          [](O & o) -> auto& { return o.network.bind; }, "ADDRESS|INTERFACE"),
+      kRoles);
   add("ports", "Port to listen on, or a range as 7000-7099; 0: any that is free.",
-      Text([](O& o) -> auto& { return o.network.ports; }, "PORT[-PORT]"), kRoles);
+      Text(
+          [](O & o) -> auto& { return o.network.ports; }, "PORT[-PORT]"),
+      kRoles);
   add("advertise", "Address that others are told, where it differs from --bind; empty: as bound.",
-      Text([](O& o) -> auto& { return o.network.advertise; }, "HOST[:PORT]"), kRoles);
-  add("rank", "Place in the run that this process asks for; a restarted one gets its old place by it. "
+      Text(
+          [](O & o) -> auto& { return o.network.advertise; }, "HOST[:PORT]"),
+      kRoles);
+  add("rank",
+      "Place in the run that this process asks for; a restarted one gets its old place by it. "
       "-1: any.",
-      WholeNumber([](O& o) -> auto& { return o.network.rank; }, -1, 1 << 20), kMembers);
-  add("join-timeout", "How long a process looks for the scheduler, and the scheduler waits for everybody.",
-      DurationValue([](O& o) -> auto& { return o.network.join_timeout; }, 100ms, 168h), kTraining);
+      WholeNumber(
+          [](O & o) -> auto& { return o.network.rank; }, -1, 1 << 20),
+      kMembers);
+  add("join-timeout",
+      "How long a process looks for the scheduler, and the scheduler waits for everybody.",
+      DurationValue(
+          [](O & o) -> auto& { return o.network.join_timeout; }, 100ms, 168h),
+      kTraining);
   add("patience",
-      "Silence after which a process is taken for lost. Heartbeats and retries are a part of it. Longer "
+      "Silence after which a process is taken for lost. Heartbeats and retries are a part of it. "
+      "Longer "
       "on bad networks, shorter to notice failures sooner.",
-      DurationValue([](O& o) -> auto& { return o.network.patience; }, 200ms, 24h),
+      DurationValue(
+          [](O & o) -> auto& { return o.network.patience; }, 200ms, 24h),
       {kRun, kSim, kScheduler, kServer, kWorker, kStatus});
 }
 
@@ -177,12 +225,16 @@ void AddTime(std::vector<OptionRow>& t) {
   };
   add("compute-time",
       "How long a round's computing is made to take at least: const:MS, exp:MS (mean), "
-      "lognormal:MS:SIGMA (median), trace:FILE (one duration in ms a line); empty: as long as it takes.",
-      Text([](O& o) -> auto& { return o.time.compute_time; }, "MODEL"));
-  add("speeds", "Speed of each worker by rank; 0.5 takes twice as long. Workers beyond the list have 1.",
-      RealNumberList([](O& o) -> auto& { return o.time.speeds; }, {0, 1e6, true}));
+      "lognormal:MS:SIGMA (median), trace:FILE (one duration in ms a line); empty: as long as it "
+      "takes.",
+      Text(
+          [](O & o) -> auto& { return o.time.compute_time; }, "MODEL"));
+  add("speeds",
+      "Speed of each worker by rank; 0.5 takes twice as long. Workers beyond the list have 1.",
+      RealNumberList([](O & o) -> auto& { return o.time.speeds; }, {0, 1e6, true}));
   add("inject", "Trouble on purpose: slow:worker3:5x makes worker 3 five times slower.",
-      TextList([](O& o) -> auto& { return o.time.inject; }, "slow:workerN:Kx"));
+      TextList(
+          [](O & o) -> auto& { return o.time.inject; }, "slow:workerN:Kx"));
 }
 
 void AddSim(std::vector<OptionRow>& t) {
@@ -192,29 +244,40 @@ void AddSim(std::vector<OptionRow>& t) {
   const RealBounds milliseconds{0, kMillisecondsMax};
   const RealBounds chance{0, 1};
   add("link-gbps", "Gigabits a second of a link between two processes, each way; 0: no limit.",
-      RealNumber([](O& o) -> auto& { return o.sim.link_gbps; }, {0, 1e6}));
+      RealNumber([](O & o) -> auto& { return o.sim.link_gbps; }, {0, 1e6}));
   add("link-latency-ms", "Milliseconds that a message is under way.",
-      RealNumber([](O& o) -> auto& { return o.sim.link_latency_ms; }, milliseconds));
-  add("link-jitter-ms", "Up to so many milliseconds more, drawn for each message; keeps their order.",
-      RealNumber([](O& o) -> auto& { return o.sim.link_jitter_ms; }, milliseconds));
+      RealNumber(
+          [](O & o) -> auto& { return o.sim.link_latency_ms; }, milliseconds));
+  add("link-jitter-ms",
+      "Up to so many milliseconds more, drawn for each message; keeps their order.",
+      RealNumber(
+          [](O & o) -> auto& { return o.sim.link_jitter_ms; }, milliseconds));
   add("loss", "Chance that a message vanishes.",
-      RealNumber([](O& o) -> auto& { return o.sim.loss; }, chance));
+      RealNumber(
+          [](O & o) -> auto& { return o.sim.loss; }, chance));
   add("duplicate", "Chance that a message comes twice.",
-      RealNumber([](O& o) -> auto& { return o.sim.duplicate; }, chance));
+      RealNumber(
+          [](O & o) -> auto& { return o.sim.duplicate; }, chance));
   add("reorder", "Chance that a message is held back and overtaken.",
-      RealNumber([](O& o) -> auto& { return o.sim.reorder; }, chance));
+      RealNumber(
+          [](O & o) -> auto& { return o.sim.reorder; }, chance));
   add("reorder-ms", "Up to how many milliseconds it is held back.",
-      RealNumber([](O& o) -> auto& { return o.sim.reorder_ms; }, milliseconds));
+      RealNumber(
+          [](O & o) -> auto& { return o.sim.reorder_ms; }, milliseconds));
   add("partition", "Processes cut off from all others: worker1:FROM_MS:TO_MS.",
-      TextList([](O& o) -> auto& { return o.sim.partition; }, "ROLE+RANK:FROM_MS:TO_MS"));
-  add("crash", "Processes that die and come back: worker1:AT_MS:BACK_MS; without BACK_MS, for good.",
-      TextList([](O& o) -> auto& { return o.sim.crash; }, "ROLE+RANK:AT_MS[:BACK_MS]"));
+      TextList(
+          [](O & o) -> auto& { return o.sim.partition; }, "ROLE+RANK:FROM_MS:TO_MS"));
+  add("crash",
+      "Processes that die and come back: worker1:AT_MS:BACK_MS; without BACK_MS, for good.",
+      TextList(
+          [](O & o) -> auto& { return o.sim.crash; }, "ROLE+RANK:AT_MS[:BACK_MS]"));
   add("apply-ms", "Milliseconds that a server takes to apply an update.",
-      RealNumber([](O& o) -> auto& { return o.sim.apply_ms; }, milliseconds));
+      RealNumber(
+          [](O & o) -> auto& { return o.sim.apply_ms; }, milliseconds));
   add("encode", "Pass every message through the wire format, as real sockets do. false is faster.",
-      Switch([](O& o) -> auto& { return o.sim.encode; }));
+      Switch([](O & o) -> auto& { return o.sim.encode; }));
   add("deadline-s", "Virtual seconds after which a run that has not ended has failed.",
-      RealNumber([](O& o) -> auto& { return o.sim.deadline_s; }, {0, 1e9, true}));
+      RealNumber([](O & o) -> auto& { return o.sim.deadline_s; }, {0, 1e9, true}));
 }
 
 void AddOutput(std::vector<OptionRow>& t) {
@@ -224,22 +287,33 @@ void AddOutput(std::vector<OptionRow>& t) {
   add("run-dir",
       "Folder of the run's records; a run that is there already is moved aside. Empty: "
       "runs/<run id>-<time> for slackline run and sim, none for a process started by hand.",
-      Text([](O& o) -> auto& { return o.output.run_dir; }, "DIR"), kTraining);
+      Text(
+          [](O & o) -> auto& { return o.output.run_dir; }, "DIR"),
+      kTraining);
   add("events", "Write event logs, which slackline verify and replay read.",
-      Switch([](O& o) -> auto& { return o.output.events; }), kTraining);
+      Switch([](O & o) -> auto& { return o.output.events; }), kTraining);
   add("log-level", "The least important messages that are shown.",
-      Choice([](O& o) -> auto& { return o.output.log_level; }, {"info", "warning", "error"}), kTraining);
+      Choice([](O & o) -> auto& { return o.output.log_level; }, {"info", "warning", "error"}),
+      kTraining);
   add("progress-interval", "Time between two lines of progress.",
-      DurationValue([](O& o) -> auto& { return o.output.progress_interval; }, 10ms, 24h),
+      DurationValue(
+          [](O & o) -> auto& { return o.output.progress_interval; }, 10ms, 24h),
       {kRun, kSim, kScheduler});
 }
 
 void AddCommand(std::vector<OptionRow>& t) {
-  t.push_back({"task", "Command", "What this worker does: train, or evaluate on held-out data.",
-               Choice([](O& o) -> auto& { return o.command.task; }, {"train", "evaluate"}),
-               {kWorker}, false});
-  t.push_back({"json", "Command", "Print JSON instead of a table.",
-               Switch([](O& o) -> auto& { return o.command.json; }), {kStatus, kBench}, false});
+  t.push_back({"task",
+               "Command",
+               "What this worker does: train, or evaluate on held-out data.",
+               Choice([](O & o) -> auto& { return o.command.task; }, {"train", "evaluate"}),
+               {kWorker},
+               false});
+  t.push_back({"json",
+               "Command",
+               "Print JSON instead of a table.",
+               Switch([](O & o) -> auto& { return o.command.json; }),
+               {kStatus, kBench},
+               false});
 }
 
 std::vector<OptionRow> MakeTable() {
@@ -259,14 +333,22 @@ std::vector<OptionRow> MakeTable() {
 
 const char* BinaryName(Binary binary) {
   switch (binary) {
-    case kRun: return "slackline run";
-    case kSim: return "slackline sim";
-    case kScheduler: return "slackline-scheduler";
-    case kServer: return "slackline-server";
-    case kWorker: return "slackline-worker";
-    case kStatus: return "slackline status";
-    case kVerify: return "slackline verify";
-    case kBench: return "slackline bench";
+    case kRun:
+      return "slackline run";
+    case kSim:
+      return "slackline sim";
+    case kScheduler:
+      return "slackline-scheduler";
+    case kServer:
+      return "slackline-server";
+    case kWorker:
+      return "slackline-worker";
+    case kStatus:
+      return "slackline status";
+    case kVerify:
+      return "slackline verify";
+    case kBench:
+      return "slackline bench";
   }
   return "slackline";
 }

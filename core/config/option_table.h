@@ -51,7 +51,7 @@ struct OptionRow {
   std::string help;   // What it is, its unit, why one would change it.
   OptionValue value;
   BinarySet binaries;
-  bool agreed;        // Every process of a run must have the same; compared when a process joins.
+  bool agreed;  // Every process of a run must have the same; compared when a process joins.
 };
 
 // In the order of Options' fields. Built once, never changed.

@@ -174,7 +174,8 @@ std::string PrintDuration(Duration duration) {
 OptionValue DurationValue(FieldOf<Duration> field, Duration min, Duration max) {
   OptionValue value;
   value.placeholder = "DURATION";
-  value.bounds = StrCat("a duration with its unit from ", PrintDuration(min), " to ", PrintDuration(max));
+  value.bounds =
+      StrCat("a duration with its unit from ", PrintDuration(min), " to ", PrintDuration(max));
   value.set = [field, min, max, bounds = value.bounds](Options& options, std::string_view text) {
     SLACKLINE_ASSIGN_OR_RETURN(const Duration duration, ParseDuration(text));
     if (duration < min || duration > max) return NotWithin(text, bounds);
@@ -221,7 +222,11 @@ OptionValue TextList(FieldOf<std::vector<std::string>> field, std::string placeh
 
 OptionValue WholeNumberList(FieldOf<std::vector<std::uint32_t>> field, std::uint32_t min,
                             std::uint32_t max) {
-  return List(field, "N", WholeNumberItem(min, max));
+  OptionValue value = List(field, "N", WholeNumberItem(min, max));
+  value.set = [set = value.set, bounds = value.bounds](Options& options, std::string_view text) {
+    return text.empty() ? NotWithin(text, bounds) : set(options, text);
+  };
+  return value;
 }
 
 OptionValue RealNumberList(FieldOf<std::vector<double>> field, RealBounds bounds) {

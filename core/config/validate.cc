@@ -35,7 +35,8 @@ Status CheckRecipe(const RecipeOptions& recipe) {
   }
   if (recipe.gate == "asp" && recipe.collector == "all") {
     return InvalidArgument(
-        "--collector all with --gate asp: a worker that never waits can push again before the round's "
+        "--collector all with --gate asp: a worker that never waits can push again before the "
+        "round's "
         "update is complete; use --gate bsp or ssp, or --collector each");
   }
   if (recipe.gate == "bsp" && recipe.collector != "all") {
@@ -44,12 +45,14 @@ Status CheckRecipe(const RecipeOptions& recipe) {
                ": bsp makes one update a round; use --collector all, or --gate ssp --slack 0"));
   }
   if (recipe.decisions == "shard" && NeedsOneLead(recipe)) {
-    return InvalidArgument(StrCat(
-        "--decisions shard with --gate ", recipe.gate, " --collector ", recipe.collector, " --data-order ",
-        recipe.data_order, ": shards could decide differently; use --decisions auto or tier"));
+    return InvalidArgument(
+        StrCat("--decisions shard with --gate ", recipe.gate, " --collector ", recipe.collector,
+               " --data-order ", recipe.data_order,
+               ": shards could decide differently; use --decisions auto or tier"));
   }
   if (recipe.lr_schedule == "step" && recipe.lr_step_samples == 0) {
-    return InvalidArgument("--lr-schedule step needs --lr-step-samples above 0, the samples between two steps");
+    return InvalidArgument(
+        "--lr-schedule step needs --lr-step-samples above 0, the samples between two steps");
   }
   return Status::Ok();
 }
@@ -58,19 +61,18 @@ Status CheckCluster(const Options& options) {
   const ClusterOptions& cluster = options.cluster;
   if (cluster.run_id.empty()) return InvalidArgument("--run-id is empty; give the run a name");
   if (cluster.prefetch && cluster.max_inflight_pushes < 2) {
-    return InvalidArgument(StrCat("--prefetch with --max-inflight-pushes ", cluster.max_inflight_pushes,
+    return InvalidArgument(StrCat("--prefetch with --max-inflight-pushes ",
+                                  cluster.max_inflight_pushes,
                                   ": reading ahead of one's own push needs at least 2"));
   }
   if (cluster.segment_bytes % sizeof(float) != 0) {
-    return InvalidArgument(StrCat("--segment-bytes ", cluster.segment_bytes, " is not a multiple of ",
-                                  sizeof(float), ", the size of a parameter"));
+    return InvalidArgument(StrCat("--segment-bytes ", cluster.segment_bytes,
+                                  " is not a multiple of ", sizeof(float),
+                                  ", the size of a parameter"));
   }
   if (!options.model.materialize && options.model.model != "timing") {
-    return InvalidArgument(
-        StrCat("--materialize=false with --model ", options.model.model, ": only the timing model does without values"));
-  }
-  if (options.model.model == "mlp" && options.model.hidden.empty()) {
-    return InvalidArgument("--hidden is empty: an mlp needs a hidden layer; without one it is --model softmax");
+    return InvalidArgument(StrCat("--materialize=false with --model ", options.model.model,
+                                  ": only the timing model does without values"));
   }
   return Status::Ok();
 }
@@ -88,12 +90,13 @@ std::optional<std::uint64_t> RankOf(std::string_view inject) {
 Status CheckTime(const Options& options) {
   const std::uint32_t workers = options.cluster.workers;
   if (options.time.speeds.size() > workers) {
-    return InvalidArgument(StrCat("--speeds has ", options.time.speeds.size(), " values for --workers ", workers));
+    return InvalidArgument(
+        StrCat("--speeds has ", options.time.speeds.size(), " values for --workers ", workers));
   }
   for (const std::string& inject : options.time.inject) {
     if (RankOf(inject).value_or(0) >= workers) {
-      return InvalidArgument(StrCat("--inject ", inject, ": there is no such worker; --workers ", workers,
-                                    " have the ranks 0 to ", workers - 1));
+      return InvalidArgument(StrCat("--inject ", inject, ": there is no such worker; --workers ",
+                                    workers, " have the ranks 0 to ", workers - 1));
     }
   }
   return Status::Ok();
@@ -102,12 +105,14 @@ Status CheckTime(const Options& options) {
 // A peer must have several chances to be heard before it is taken for lost.
 Status CheckTimeouts(const NetworkOptions& network) {
   const Timeouts t = Timeouts::From(network.patience);
-  if (2 * t.heartbeat >= t.patience || 2 * t.transfer_retry >= t.patience || t.rejoin <= t.patience) {
+  if (2 * t.heartbeat >= t.patience || 2 * t.transfer_retry >= t.patience ||
+      t.rejoin <= t.patience) {
     return InvalidArgument(StrCat("--patience ", PrintDuration(network.patience), " is too short"));
   }
   if (network.join_timeout < 2 * t.join_retry) {
-    return InvalidArgument(StrCat("--join-timeout ", PrintDuration(network.join_timeout), " with --patience ",
-                                  PrintDuration(network.patience), " leaves no time to ask twice; give it at least ",
+    return InvalidArgument(StrCat("--join-timeout ", PrintDuration(network.join_timeout),
+                                  " with --patience ", PrintDuration(network.patience),
+                                  " leaves no time to ask twice; give it at least ",
                                   PrintDuration(2 * t.join_retry)));
   }
   return Status::Ok();

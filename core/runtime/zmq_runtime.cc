@@ -1,0 +1,157 @@
+#include "core/runtime/zmq_runtime.h"
+
+#include <algorithm>
+
+#include "core/base/strings.h"
+
+namespace slackline {
+namespace {
+// Messages handled between two looks at timers and jobs.
+constexpr std::size_t kMessagesAtOnce = 256;
+constexpr Duration kIdleMax = 1s;
+}  // namespace
+
+Result<std::unique_ptr<ZmqRuntime>> ZmqRuntime::Create(ZmqRuntimeOptions options) {
+  auto transport = ZmqTransport::Create({.self = options.self,
+                                         .run_id = options.run_id,
+                                         .listen = options.listen,
+                                         .network = options.network});
+  if (!transport.ok()) return transport.status();
+  return std::unique_ptr<ZmqRuntime>(new ZmqRuntime(std::move(options), std::move(transport).value()));
+}
+
+ZmqRuntime::ZmqRuntime(ZmqRuntimeOptions options, std::unique_ptr<ZmqTransport> transport)
+    : options_(std::move(options)), transport_(std::move(transport)) {
+  transport_->OnRefused([this](const Status& status) { NoteRefused(status); });
+}
+
+Status ZmqRuntime::Run(Node& node) {
+  node_ = &node;
+  Deliver({.kind = Input::Kind::kStart});
+  while (!exited_) {
+    if (const int interrupts = interrupts_.load(std::memory_order_relaxed); interrupts > interrupts_seen_) {
+      if (interrupts > 1) {
+        exit_status_ = Unavailable("interrupted twice: ended at once");
+        break;
+      }
+      interrupts_seen_ = interrupts;
+      Deliver({.kind = Input::Kind::kInterrupt});
+      continue;
+    }
+    if (pool_ != nullptr) TakeFinishedJobs();
+    bool busy = DeliverDue();
+    if (exited_) break;
+    busy |= transport_->Receive(kMessagesAtOnce, [this](NodeId from, Received received) {
+      if (exited_) return;
+      Deliver({.kind = Input::Kind::kMessage,
+               .from = from,
+               .sender = received.envelope.sender,
+               .number = received.envelope.number,
+               .message = &received.message});
+    }) > 0;
+    if (!busy) transport_->Wait(UntilNextDue());
+  }
+  pool_.reset();  // Joins: no job sees the Node's things after this.
+  if (options_.observer != nullptr && exited_) options_.observer->OnEnd(clock_.Now(), node.StateDigest());
+  return exit_status_;
+}
+
+void ZmqRuntime::Interrupt() {
+  interrupts_.fetch_add(1, std::memory_order_relaxed);
+  transport_->Wake();
+}
+
+void ZmqRuntime::Deliver(const Input& input) {
+  const Time now = clock_.Now();
+  switch (input.kind) {
+    case Input::Kind::kStart: node_->OnStart(now, outbox_); break;
+    case Input::Kind::kMessage: node_->OnMessage(now, input.from, *input.message, outbox_); break;
+    case Input::Kind::kTimer: node_->OnTimer(now, TimerId{input.id}, outbox_); break;
+    case Input::Kind::kJob: node_->OnJobDone(now, JobId{input.id}, outbox_); break;
+    case Input::Kind::kInterrupt: node_->OnInterrupt(now, outbox_); break;
+  }
+  if (options_.observer != nullptr) options_.observer->OnInput(now, input, outbox_);
+  CarryOut();
+  // A server's applies come before anything else that waits.
+  while (!inline_jobs_.empty() && !exited_) {
+    const Job job = std::move(inline_jobs_.front());
+    inline_jobs_.pop_front();
+    job.run();
+    Deliver({.kind = Input::Kind::kJob, .id = static_cast<std::uint64_t>(job.id)});
+  }
+}
+
+void ZmqRuntime::CarryOut() {
+  for (const Outbox::Connect& connect : outbox_.connects) {
+    const Status status = transport_->Connect(connect.node, connect.address);
+    if (!status.ok()) outbox_.Exit(status);
+  }
+  for (const Outbox::Send& send : outbox_.sends) transport_->Send(send.to, send.message, ++messages_sent_);
+  for (const Outbox::Timer& timer : outbox_.timers) {
+    const std::uint64_t id = static_cast<std::uint64_t>(timer.id);
+    timers_[id] = next_order_;
+    due_.push({timer.at, next_order_++, Input::Kind::kTimer, id});
+  }
+  for (Job& job : outbox_.jobs) {
+    if (job.kind == Job::Kind::kApply) {
+      inline_jobs_.push_back(std::move(job));
+      continue;
+    }
+    if (pool_ == nullptr) {
+      pool_ = std::make_unique<JobPool>(options_.job_threads, clock_, [this] { transport_->Wake(); });
+    }
+    pool_->Submit(std::move(job));
+  }
+  if (options_.on_report) {
+    for (const Report& report : outbox_.reports) options_.on_report(report);
+  }
+  if (options_.on_note) {
+    for (const Outbox::Note& note : outbox_.notes) options_.on_note(note);
+  }
+  if (outbox_.exit) {
+    exited_ = true;
+    exit_status_ = outbox_.exit_status;
+  }
+  outbox_.Clear();
+}
+
+void ZmqRuntime::TakeFinishedJobs() {
+  while (std::optional<JobPool::Done> done = pool_->TakeDone()) {
+    const Duration due_after =
+        done->job.kind == Job::Kind::kCompute ? options_.time_model.DueAfter(done->job, done->measured) : done->measured;
+    due_.push({done->started + due_after, next_order_++, Input::Kind::kJob, static_cast<std::uint64_t>(done->job.id)});
+  }
+}
+
+bool ZmqRuntime::DeliverDue() {
+  bool any = false;
+  // What becomes due while these are delivered waits for the next look.
+  const Time now = clock_.Now();
+  while (!exited_ && !due_.empty() && due_.top().at <= now) {
+    const Due due = due_.top();
+    due_.pop();
+    if (due.kind == Input::Kind::kTimer) {
+      const auto timer = timers_.find(due.id);
+      if (timer == timers_.end() || timer->second != due.order) continue;  // It was moved.
+      timers_.erase(timer);
+    }
+    Deliver({.kind = due.kind, .id = due.id});
+    any = true;
+  }
+  return any;
+}
+
+Duration ZmqRuntime::UntilNextDue() const {
+  if (due_.empty()) return kIdleMax;
+  return std::clamp<Duration>(due_.top().at - clock_.Now(), Duration{}, kIdleMax);
+}
+
+void ZmqRuntime::NoteRefused(const Status& status) {
+  const Time now = clock_.Now();
+  if (!options_.on_note || now < next_refusal_note_) return;
+  next_refusal_note_ = now + 1s;
+  options_.on_note({Outbox::Note::Level::kWarning, StrCat("refused a message: ", status.message(), " (",
+                                                          transport_->counts().refused, " so far)")});
+}
+
+}  // namespace slackline

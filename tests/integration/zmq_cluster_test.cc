@@ -1,0 +1,118 @@
+// Whole clusters over real sockets, in one process.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "core/runtime/replay.h"
+#include "core/runtime/zmq_runtime.h"
+#include "tests/support/sim_cluster.h"
+#include "tests/support/status_matchers.h"
+#include "tests/support/zmq_cluster.h"
+#include "tools/verify.h"
+#include "worker/worker_node.h"
+
+namespace slackline::testing {
+namespace {
+
+Options Real() {
+  Options options = SmallCluster();
+  options.network.ports = "0";
+  options.time = {};
+  return options;
+}
+
+std::string FreshFolder() {
+  const auto* info = ::testing::UnitTest::GetInstance()->current_test_info();
+  const std::filesystem::path folder =
+      std::filesystem::path(::testing::TempDir()) / (std::string(info->test_suite_name()) + "." + info->name());
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directories(folder);
+  return folder.string();
+}
+
+void ExpectAllWell(const ZmqClusterResult& result) {
+  for (const auto& [who, status] : result.exits) {
+    EXPECT_THAT(status, IsOk()) << RoleName(who.first) << " " << who.second;
+  }
+}
+
+TEST(ZmqClusterTest, BspGivesTheSameParametersAsInVirtualTime) {
+  Options options = Real();
+  options.recipe.gate = "bsp";
+  options.recipe.collector = "all";
+  options.recipe.rule = "adam";
+  options.recipe.lr = 0.01;
+  options.cluster.segment_bytes = 4096;
+  const auto model = MakeQuadratic(20011, 1.0f);
+
+  const ZmqClusterResult real = RunZmqCluster(options, model, MakeNumbered(64));
+  SimCluster simulated(options, model, MakeNumbered(64));
+  ASSERT_THAT(simulated.Run(), IsOk());
+
+  ExpectAllWell(real);
+  EXPECT_EQ(real.dense, simulated.DenseParameters());
+}
+
+TEST(ZmqClusterTest, IntegerPushesAddUp) {
+  Options options = Real();
+  options.cluster.workers = 8;
+  options.cluster.rounds = 200;
+  const auto model = MakeIntegers(5003);
+  const auto data = MakeNumbered(1000);
+
+  const ZmqClusterResult result = RunZmqCluster(options, model, data);
+
+  ExpectAllWell(result);
+  std::vector<float> expected = IntegerSum(options, *model, *data, 200);
+  for (float& v : expected) v = 0.0f - v;
+  EXPECT_EQ(result.dense, expected);
+}
+
+TEST(ZmqClusterTest, PromisesHoldAndTheLogReplaysInTheSimulator) {
+  Options options = Real();
+  options.recipe.gate = "ssp";
+  options.recipe.slack = 2;
+  options.recipe.lr = 0.01;
+  options.cluster.evaluate = true;
+  options.cluster.rounds = 30;
+  options.time.compute_time = "const:2";
+  options.time.inject = {"slow:worker3:5x"};
+  const auto model = MakeQuadratic(3001, 1.0f);
+  const std::string folder = FreshFolder();
+
+  const ZmqClusterResult result = RunZmqCluster(options, model, MakeNumbered(64), folder);
+
+  ExpectAllWell(result);
+  const Result<Verification> verification = VerifyRun(folder, VerifyOptionsFrom(options));
+  ASSERT_THAT(verification, IsOk());
+  EXPECT_TRUE(verification->ok()) << verification->ToString();
+  EXPECT_GT(verification->spread_max, 0u);
+  EXPECT_LE(verification->spread_max, 3u);
+  const Result<std::vector<EventLog>> logs = ReadEventLogs(folder);
+  ASSERT_THAT(logs, IsOk());
+  const Result<ReplayReport> replay = Replay(*logs, [&](const EventLogHeader& whose) {
+    Options own = options;
+    for (const EventLog& log : *logs) {
+      if (log.header.role == Role::kScheduler) own.network.scheduler = log.header.address.substr(6);
+    }
+    return MakeZmqClusterNode(own, model, MakeNumbered(64), whose);
+  });
+  ASSERT_THAT(replay, IsOk());
+  EXPECT_TRUE(replay->identical()) << (replay->difference.has_value() ? replay->difference->ToString() : "stopped");
+}
+
+TEST(ZmqClusterTest, AWorkerWithoutASchedulerNamesTheAddressItTried) {
+  Options options = Real();
+  options.cluster.workers = 1;
+  options.network.join_timeout = 2s;
+  options.network.scheduler = "127.0.0.1:1";  // Nobody listens there.
+  const auto time_model = TimeModel::Create(options.time, 1);
+  auto runtime = ZmqRuntime::Create({.self = NodeId{77}, .run_id = "a", .network = options.network, .time_model = *time_model, .on_report = {}, .on_note = {}});
+  ASSERT_THAT(runtime, IsOk());
+  WorkerNode worker(NodeId{77}, options, MakeQuadratic(8, 1.0f), MakeNumbered(64));
+
+  EXPECT_THAT((*runtime)->Run(worker), StatusIs(StatusCode::kDeadlineExceeded, "127.0.0.1:1"));
+}
+
+}  // namespace
+}  // namespace slackline::testing
