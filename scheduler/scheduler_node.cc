@@ -364,6 +364,7 @@ void SchedulerNode::ReportProgress(Time now, Outbox& out) {
     report.bytes_pushed += s.bytes_pushed;
     report.bytes_pulled += s.bytes_pulled;
   }
+  report.samples_planned = roster_.rounds * options_.recipe.batch * options_.cluster.workers;
   if (workers > 0) report.loss = loss / workers;
   if (staleness.count() > 0) {
     report.staleness_p50 = staleness.Quantile(0.5);

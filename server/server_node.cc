@@ -7,6 +7,7 @@
 #include "core/base/strings.h"
 #include "core/config/agreement.h"
 #include "core/policy/decision_scope.h"
+#include "core/wire/header.h"
 
 namespace slackline {
 namespace {
@@ -16,7 +17,6 @@ constexpr TimerId kSnapshotTimer{4};
 constexpr Duration kSnapshotRetry = 5ms;
 constexpr std::size_t kCutsKept = 2;
 constexpr std::size_t kCutReadersMax = 64;
-constexpr std::uint32_t kPartsMax = 1024;
 
 // Adds one part of a read; true when it was the last one missing.
 template <typename Read>
@@ -57,7 +57,11 @@ void ServerNode::OnMessage(Time now, NodeId from, const Message& message, Outbox
     return;
   }
   if (training_ == nullptr) return;  // Whoever is ahead of us asks again.
-  if (const auto* push = std::get_if<Push>(&message.body)) return OnPush(from, *push, message.payload, now, out);
+  if (const auto* push = std::get_if<Push>(&message.body)) {
+    OnPush(from, *push, message.payload, now, out);
+    if (push->pull_request == 0) return;
+    return OnPull(from, Pull{.request = push->pull_request, .rank = push->rank, .round = push->pull_round, .own = push->pull_own}, now, out);
+  }
   if (std::holds_alternative<Pull>(message.body)) return OnPull(from, message, now, out);
   if (const auto* open = std::get_if<SessionOpen>(&message.body)) return OnOpen(from, *open, now, out);
   if (const auto* close = std::get_if<SessionClose>(&message.body)) return OnClose(from, *close, now, out);
@@ -98,6 +102,11 @@ void ServerNode::OnInterrupt(Time now, Outbox& out) {
 
 void ServerNode::BeginTraining(Time now, Outbox& out) {
   const Roster& roster = member_.roster();
+  if (roster.servers.size() != options_.cluster.servers || roster.workers != options_.cluster.workers) {
+    return member_.Leave(now, DataLoss(StrCat("the roster names ", roster.servers.size(), " servers and ",
+                                              roster.workers, " workers; expected ", options_.cluster.servers,
+                                              " and ", options_.cluster.workers)), out);
+  }
   training_ = std::make_unique<Training>(options_.cluster.workers);
   Training& t = *training_;
   t.rank = member_.rank();
@@ -107,7 +116,8 @@ void ServerNode::BeginTraining(Time now, Outbox& out) {
     t.servers.push_back(server.node);
     if (server.rank == t.rank) continue;
     if (t.rank == 0) followers.push_back(server.node);
-    if (server.rank == 0) out.connects.push_back({server.node, server.address});
+    // Both ends connect, so that neither's first word is lost for want of a way back.
+    if (t.rank == 0 || server.rank == 0) out.connects.push_back({server.node, server.address});
   }
   const RecipeOptions& recipe = options_.recipe;
   auto rule = MakeRule(recipe.rule, {.momentum = static_cast<float>(recipe.momentum),
@@ -220,12 +230,21 @@ void ServerNode::OnPush(NodeId from, const Push& push, const Buffer& payload, Ti
 void ServerNode::OnPull(NodeId from, const Message& message, Time now, Outbox& out) {
   Training& t = *training_;
   const auto& pull = std::get<Pull>(message.body);
-  if (pull.parts == 0 || pull.parts > kPartsMax || pull.part >= pull.parts ||
-      (pull.table != kDense && pull.table >= t.shard->tables().size())) {
+  const auto refuse = [&](StatusCode code, std::string text) {
     ++statistics_.frames_refused;
-    return out.SendTo(from, Refused{StatusCode::kInvalidArgument, false,
-                                    StrCat("pull part ", pull.part, " of ", pull.parts, ", table ", pull.table,
-                                           ": no such part or table")});
+    out.SendTo(from, Refused{code, false, std::move(text)});
+  };
+  if (pull.table != kDense) {
+    if (pull.table >= t.shard->tables().size()) {
+      return refuse(StatusCode::kInvalidArgument,
+                    StrCat("pull from table ", pull.table, "; the model has ", t.shard->tables().size()));
+    }
+    const std::uint64_t row_bytes = t.shard->tables()[pull.table].width() * sizeof(float);
+    if (pull.count > kPayloadBytesMax / row_bytes) {
+      return refuse(StatusCode::kResourceExhausted,
+                    StrCat("a pull of ", pull.count, " rows of ", row_bytes, " bytes; one answer holds ",
+                           kPayloadBytesMax, " bytes: ask for fewer keys at a time"));
+    }
   }
   if (pull.cut > 0) return OnCutPull(from, message, out);
   Worker* worker = WorkerOf(from, pull.rank, out);
@@ -339,6 +358,10 @@ void ServerNode::Execute(Time now, Outbox& out) {
     }
     const Decision decision = std::move(t.log.front());
     t.log.pop_front();
+    if (const Status executable = Executable(decision); !executable.ok()) {
+      t.log.clear();
+      return member_.Leave(now, executable, out);
+    }
     switch (decision.kind) {
       case Decision::Kind::kApply: StartApply(decision, out); break;
       case Decision::Kind::kDiscard: ExecuteDiscard(decision, out); break;
@@ -348,7 +371,23 @@ void ServerNode::Execute(Time now, Outbox& out) {
       case Decision::Kind::kCut: ExecuteCut(decision, out); break;
     }
   }
+  SendAcks(out);
   if (!t.applying && !t.deferred_reads.empty()) out.SetTimer(kSnapshotTimer, now + kSnapshotRetry);
+}
+
+Status ServerNode::Executable(const Decision& decision) const {
+  const Training& t = *training_;
+  if (decision.rank >= t.workers.size()) {
+    return DataLoss(StrCat("the lead decided about worker ", decision.rank, "; there are ", t.workers.size()));
+  }
+  for (const PushShare& share : decision.pushes) {
+    const StagedEntry* entry = share.rank < t.workers.size() ? t.workers[share.rank].stage.Find(share.seq) : nullptr;
+    if (entry == nullptr || !entry->complete() || share.seq != t.clocks.clock(share.rank)) {
+      return DataLoss(StrCat("the lead decided on push ", share.seq, " of worker ", share.rank,
+                             ", which does not lie here complete and next in turn"));
+    }
+  }
+  return Status::Ok();
 }
 
 void ServerNode::StartApply(const Decision& decision, Outbox& out) {
@@ -412,7 +451,12 @@ void ServerNode::Decided(const PushShare& share, const StagedEntry& entry, PushO
       break;
   }
   out.traces.push_back(event);
-  out.SendTo(worker.sender, PushAck{share.rank, share.seq, outcome, t.version});
+  t.acks.emplace_back(worker.sender, PushAck{share.rank, share.seq, outcome, t.version});
+}
+
+void ServerNode::SendAcks(Outbox& out) {
+  for (const auto& [to, ack] : training_->acks) out.SendTo(to, ack);
+  training_->acks.clear();
 }
 
 void ServerNode::ExecuteDiscard(const Decision& decision, Outbox& out) {
@@ -444,8 +488,16 @@ void ServerNode::ServeRead(std::uint32_t rank, Outbox& out) {
                         .version = t.version,
                         .value = t.clocks.clock(rank),
                         .extra = t.clocks.slowest()});
-  Answer(worker.sender, worker.read, t.shard->Snapshot(), nullptr,
-         PullReply{.version = t.version, .samples = worker.grant.samples, .data_begin = worker.grant.data_begin}, out);
+  PullReply reply{.version = t.version, .samples = worker.grant.samples, .data_begin = worker.grant.data_begin};
+  // The push that made this answer possible is acknowledged with it: a message less.
+  const auto ack = std::find_if(t.acks.begin(), t.acks.end(), [&](const auto& a) {
+    return a.second.rank == rank && a.second.outcome == PushOutcome::kApplied;
+  });
+  if (ack != t.acks.end()) {
+    reply.acknowledged = ack->second.seq + 1;
+    t.acks.erase(ack);
+  }
+  Answer(worker.sender, worker.read, t.shard->Snapshot(), nullptr, reply, out);
 }
 
 void ServerNode::ServeDeferred(Time now, Outbox& out) {
@@ -515,6 +567,7 @@ void ServerNode::Answer(NodeId to, const Read& read, const std::vector<Shard::Se
     const Message& asked = *read.parts[part];
     const auto& pull = std::get<Pull>(asked.body);
     reply.part = part;
+    reply.rank = pull.rank;
     reply.table = pull.table;
     reply.offset = 0;
     reply.count = 0;
@@ -522,6 +575,7 @@ void ServerNode::Answer(NodeId to, const Read& read, const std::vector<Shard::Se
     reply.chunks = 1;
     if (reply.gone || (pull.table == kDense && dense.empty())) {
       out.SendTo(to, reply);
+      reply.acknowledged = 0;
       continue;
     }
     if (pull.table == kDense) {
@@ -531,6 +585,7 @@ void ServerNode::Answer(NodeId to, const Read& read, const std::vector<Shard::Se
         reply.count = segment.count;
         out.SendTo(to, Message(reply, segment.values));
         ++reply.chunk;
+        reply.acknowledged = 0;  // Said once.
       }
       continue;
     }
@@ -549,6 +604,7 @@ void ServerNode::Answer(NodeId to, const Read& read, const std::vector<Shard::Se
     }
     reply.count = pull.count;
     out.SendTo(to, Message(reply, std::move(values)));
+    reply.acknowledged = 0;
   }
 }
 

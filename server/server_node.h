@@ -98,6 +98,7 @@ class ServerNode : public Node {
     std::uint64_t samples = 0;
     std::map<NodeId, CutReader> cut_readers;
     std::deque<KeptCut> cuts;
+    std::vector<std::pair<NodeId, PushAck>> acks;  // Not sent yet: an answer may carry them.
     std::vector<std::uint32_t> deferred_reads;  // Ranks whose read waits for an apply to end, or
                                                 // for older snapshots to be dropped.
     explicit Training(std::uint32_t worker_count) : clocks(worker_count) {}
@@ -119,6 +120,9 @@ class ServerNode : public Node {
   // Puts freshly made entries into effect: here, and on their way to followers.
   void Commit(Decider::Log log, Time now, Outbox& out);
   void Execute(Time now, Outbox& out);
+  // Whether this shard can do what an entry says. A follower trusts the lead's bytes no more than
+  // anybody's.
+  Status Executable(const Decision& decision) const;
   void StartApply(const Decision& decision, Outbox& out);
   void FinishApply(Outbox& out);
   void Decided(const PushShare& share, const StagedEntry& entry, PushOutcome outcome, Outbox& out);
@@ -128,6 +132,7 @@ class ServerNode : public Node {
   void ExecuteLeave(const Decision& decision, Outbox& out);
   void ExecuteCut(const Decision& decision, Outbox& out);
   void ServeRead(std::uint32_t rank, Outbox& out);
+  void SendAcks(Outbox& out);
   void ServeDeferred(Time now, Outbox& out);
   void ServeCutReaders(Outbox& out);
   // Sends every part of the answer. `cut`: rows as they were then; else as they are.

@@ -7,9 +7,6 @@
 #include "kernels/ops.h"
 
 namespace slackline {
-namespace {
-constexpr std::uint32_t kChunksMax = 1u << 20;
-}  // namespace
 
 Stage::Stage(std::uint64_t shard_elements, std::vector<std::uint64_t> table_widths,
              std::uint32_t window, bool timing_only)
@@ -22,9 +19,6 @@ Status Stage::Check(const Push& push, const Buffer& payload) const {
   const auto misfit = [&](const auto&... parts) {
     return InvalidArgument(StrCat("push ", push.seq, " of worker ", push.rank, ": ", parts...));
   };
-  if (push.chunks == 0 || push.chunks > kChunksMax || push.chunk >= push.chunks) {
-    return misfit("chunk ", push.chunk, " of ", push.chunks, "; at most ", kChunksMax, " are possible");
-  }
   if (push.rejected) return Status::Ok();
   if (push.table == kDense) {
     if (push.offset > shard_elements_ || push.count > shard_elements_ - push.offset) {

@@ -137,14 +137,15 @@ void WorkerNode::GoOn(Time now, Outbox& out) {
 }
 
 void WorkerNode::AskForRound(Time now, std::uint64_t number, Outbox& out) {
-  // Its own pushes that a read must hold: all of them; with prefetch, all but those that may still
-  // be under way.
-  const std::uint64_t ahead = options_.cluster.prefetch ? options_.cluster.max_inflight_pushes - 1 : 0;
-  const std::uint64_t own = number > ahead ? number - ahead : 0;
   std::vector<Rows> rows;
   if (!model_->spec().tables.empty()) rows = model_->Keys(*train_, ExamplesOf(number, 0));
   pull_started_ = now;
-  session_->StartPull(now, number, own, std::move(rows), out);
+  session_->StartPull(now, number, OwnFor(number), std::move(rows), out);
+}
+
+std::uint64_t WorkerNode::OwnFor(std::uint64_t round) const {
+  const std::uint64_t ahead = options_.cluster.prefetch ? options_.cluster.max_inflight_pushes - 1 : 0;
+  return round > ahead ? round - ahead : 0;
 }
 
 std::vector<std::uint64_t> WorkerNode::ExamplesOf(std::uint64_t round, std::uint64_t data_begin) const {
@@ -211,8 +212,15 @@ void WorkerNode::PushRound(Time now, Outbox& out) {
   }
   out.traces.push_back({.kind = TraceEvent::Kind::kPushSent, .rank = member_.rank(), .seq = push.seq});
   ++statistics_.pushes_sent;
+  const std::uint64_t next = round_->number + 1;
   round_.reset();
-  session_->StartPush(now, std::move(push), out);
+  if (options_.cluster.prefetch || next_pull_ != next || next == rounds_ || !model_->spec().tables.empty()) {
+    return session_->StartPush(now, std::move(push), out);
+  }
+  // The next read follows from this push: both in one message.
+  pull_started_ = now;
+  ++next_pull_;
+  session_->StartPushAndPull(now, std::move(push), next, OwnFor(next), out);
 }
 
 // --- Reporting ------------------------------------------------------------------------------------

@@ -57,6 +57,9 @@ class WorkerNode : public Node {
   // Does whatever can be done next.
   void GoOn(Time now, Outbox& out);
   void AskForRound(Time now, std::uint64_t number, Outbox& out);
+  // How many of its own pushes a round's read must hold: all; with prefetch, all but those that may
+  // still be under way.
+  std::uint64_t OwnFor(std::uint64_t round) const;
   void Compute(Time now, PullContent parameters, Outbox& out);
   void PushRound(Time now, Outbox& out);
   std::vector<std::uint64_t> ExamplesOf(std::uint64_t round, std::uint64_t data_begin) const;

@@ -32,6 +32,7 @@ struct PlacementReport {
 struct ProgressReport {
   Duration running{};           // Since training began.
   std::uint64_t samples = 0;    // Acknowledged, all workers.
+  std::uint64_t samples_planned = 0;  // In all; 0: not known.
   std::uint64_t rounds_min = 0; // Slowest and fastest worker's clocks.
   std::uint64_t rounds_max = 0;
   std::uint64_t updates = 0;    // The lead's version.

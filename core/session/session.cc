@@ -43,6 +43,19 @@ void Session::Close(Time now, Outbox& out) {
 // --- Pushing --------------------------------------------------------------------------------------
 
 void Session::StartPush(Time now, PushContent content, Outbox& out) {
+  AddPush(now, std::move(content), nullptr, out);
+}
+
+void Session::StartPushAndPull(Time now, PushContent content, std::uint64_t round, std::uint64_t own, Outbox& out) {
+  SLACKLINE_CHECK(!pulling() && tables_.empty());
+  InflightPull pull{.request = 0, .since = now, .sent = now, .own = own, .content = {}, .shards_left = 0, .shards = {}};
+  pull.content.round = round;
+  PreparePull(now, std::move(pull));
+  for (std::size_t s = 0; s < shards_.size(); ++s) PrepareShard(s);
+  AddPush(now, std::move(content), &*pull_, out);
+}
+
+void Session::AddPush(Time now, PushContent content, const InflightPull* with, Outbox& out) {
   SLACKLINE_CHECK(CanPush());
   SLACKLINE_CHECK(content.rejected || content.dense.size() == dense_elements_ * sizeof(float));
   InflightPush push{.seq = content.seq, .since = now, .sent = now, .left = shards_.size(), .slices = {}};
@@ -92,6 +105,12 @@ void Session::StartPush(Time now, PushContent content, Outbox& out) {
       chunk.chunk = static_cast<std::uint32_t>(i);
       chunk.chunks = static_cast<std::uint32_t>(slice.chunks.size());
     }
+    if (with != nullptr) {
+      auto& last = std::get<Push>(slice.chunks.back().body);
+      last.pull_request = with->request;
+      last.pull_round = with->content.round;
+      last.pull_own = with->own;
+    }
     push.slices.push_back(std::move(slice));
   }
   for (std::size_t s = 0; s < shards_.size(); ++s) SendSlice(push, s, out);
@@ -137,7 +156,7 @@ void Session::StartPullCut(Time now, std::uint64_t cut, std::vector<Rows> rows, 
   BeginPull(now, std::move(pull), out);
 }
 
-void Session::BeginPull(Time now, InflightPull pull, Outbox& out) {
+void Session::PreparePull(Time now, InflightPull pull) {
   pull.request = next_request_++;
   pull.sent = now;
   const std::size_t bytes = dense_elements_ * sizeof(float);
@@ -147,6 +166,10 @@ void Session::BeginPull(Time now, InflightPull pull, Outbox& out) {
   pull.shards.assign(shards_.size(), {});
   pull.shards_left = shards_.size();
   pull_ = std::move(pull);
+}
+
+void Session::BeginPull(Time now, InflightPull pull, Outbox& out) {
+  PreparePull(now, std::move(pull));
   // A cut is chosen by the lead: the others are asked for the one it names.
   const std::size_t ask = pull_->by_cut ? 1 : shards_.size();
   for (std::size_t s = 0; s < ask; ++s) AskShard(s, out);
@@ -187,11 +210,16 @@ std::vector<Session::PullPart> Session::PartsFor(const InflightPull& pull, std::
   return parts;
 }
 
-void Session::AskShard(std::size_t shard, Outbox& out) {
+void Session::PrepareShard(std::size_t shard) {
   ShardPull& asked = pull_->shards[shard];
   asked.asked = true;
   asked.parts = PartsFor(*pull_, shard);
   asked.parts_left = asked.parts.size();
+}
+
+void Session::AskShard(std::size_t shard, Outbox& out) {
+  PrepareShard(shard);
+  const ShardPull& asked = pull_->shards[shard];
   for (const PullPart& part : asked.parts) out.SendTo(shards_[shard].node, part.request);
 }
 
@@ -219,9 +247,11 @@ void Session::OnPullReply(Time now, std::size_t shard, const PullReply& reply, c
     asked.version = reply.version;
     part.chunks_seen.assign(reply.chunks, false);
     part.chunks_left = reply.chunks;
+    part.values_left = shards_[shard].range.size();
   }
   if (reply.chunk >= part.chunks_seen.size() || part.chunks_seen[reply.chunk]) return;
-  if (!Place(shard, part, reply, payload)) {
+  const bool placed = Place(shard, part, reply, payload);
+  if (!placed || (part.chunks_left == 1 && reply.table == kDense && part.values_left != 0)) {
     events.push_back(SessionFencedEvent{
         DataLoss(StrCat("server ", shards_[shard].rank, " answered a pull with ", reply.count,
                         " values at ", reply.offset, ", which is not what was asked"))});
@@ -256,6 +286,8 @@ bool Session::Place(std::size_t shard, PullPart& part, const PullReply& reply, c
   if (asked.table == kDense) {
     const ShardRange& range = shards_[shard].range;
     if (reply.offset > range.size() || reply.count > range.size() - reply.offset) return false;
+    if (reply.count > part.values_left) return false;
+    part.values_left -= reply.count;
     if (reply.count == 0 || settings_.timing_only) return true;
     if (payload.size() != reply.count * sizeof(float)) return false;
     std::memcpy(pull_->content.dense.mutable_bytes().data() + (range.begin + reply.offset) * sizeof(float),
@@ -297,8 +329,13 @@ bool Session::OnMessage(Time now, NodeId from, const Message& message, Outbox& o
     return std::all_of(shards_.begin(), shards_.end(), [](const Shard& s) { return s.answered; });
   };
   if (const auto* ack = std::get_if<PushAck>(&message.body)) {
-    if (ack->rank == settings_.rank) OnPushAck(*shard, *ack, events);
+    if (ack->rank != settings_.rank) return false;
+    OnPushAck(*shard, *ack, events);
   } else if (const auto* reply = std::get_if<PullReply>(&message.body)) {
+    if (reply->rank != settings_.rank) return false;
+    if (reply->acknowledged > 0) {
+      OnPushAck(*shard, {.rank = reply->rank, .seq = reply->acknowledged - 1}, events);
+    }
     OnPullReply(now, *shard, *reply, message.payload, out, events);
   } else if (const auto* opened = std::get_if<SessionOpened>(&message.body)) {
     shards_[*shard].next_seq = opened->next_seq;

@@ -84,6 +84,9 @@ class Session {
   std::size_t pushes_in_flight() const { return pushes_.size(); }
   // REQUIRES CanPush() and, save for the first, seq == the previous one + 1.
   void StartPush(Time now, PushContent content, Outbox& out);
+  // Both at once, in one message a shard: for models without tables.
+  // REQUIRES what StartPush and StartPull require.
+  void StartPushAndPull(Time now, PushContent content, std::uint64_t round, std::uint64_t own, Outbox& out);
 
   bool pulling() const { return pull_.has_value(); }
   // Asks for a round's parameters: all dense ones, and the rows named. The answer holds at least
@@ -135,6 +138,7 @@ class Session {
     std::vector<std::uint32_t> places;      // Rows: where each key stands in its Rows.
     std::vector<bool> chunks_seen;
     std::size_t chunks_left = 1;
+    std::uint64_t values_left = 0;          // Dense: how many have not come.
     bool done = false;
   };
   struct ShardPull {
@@ -155,8 +159,13 @@ class Session {
     std::vector<ShardPull> shards;
   };
 
+  // `with`: a pull that travels with it, or nullptr.
+  void AddPush(Time now, PushContent content, const InflightPull* with, Outbox& out);
+  // Makes it the pull under way; sends nothing yet.
+  void PreparePull(Time now, InflightPull pull);
   void BeginPull(Time now, InflightPull pull, Outbox& out);
   std::vector<PullPart> PartsFor(const InflightPull& pull, std::size_t shard) const;
+  void PrepareShard(std::size_t shard);
   void AskShard(std::size_t shard, Outbox& out);
   void OnPullReply(Time now, std::size_t shard, const PullReply& reply, const Buffer& payload,
                    Outbox& out, std::vector<SessionEvent>& events);

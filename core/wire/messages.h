@@ -315,10 +315,16 @@ struct Push {
   std::uint64_t version = 0;  // Of this shard, when read by the round that computed this.
   std::uint64_t samples = 0;  // Behind the whole push.
   bool rejected = false;      // The worker found it unfit; nothing to apply, but the round counts.
+  // The last chunk may ask for the next round's dense parameters in the same breath, as a Pull of one
+  // part with these fields would. 0: it does not.
+  std::uint64_t pull_request = 0;
+  std::uint64_t pull_round = 0;
+  std::uint64_t pull_own = 0;
 
   template <typename Archive>
   void Fields(Archive& archive) {
-    archive(rank, seq, chunk, chunks, table, offset, count, version, samples, rejected);
+    archive(rank, seq, chunk, chunks, table, offset, count, version, samples, rejected,
+            pull_request, pull_round, pull_own);
   }
   bool operator==(const Push&) const = default;
 };
@@ -364,6 +370,7 @@ struct Pull {
 // One chunk of the answer to one part. Payload: `count` fp32, or `count` rows in the keys' order.
 struct PullReply {
   static constexpr MessageType kType = MessageType::kPullReply;
+  std::uint32_t rank = 0;      // As asked.
   std::uint64_t request = 0;
   std::uint32_t part = 0;
   std::uint32_t chunk = 0;
@@ -377,11 +384,13 @@ struct PullReply {
   std::uint64_t data_begin = 0;  // --data-order global: the round's first sample.
   bool gone = false;           // That cut is no longer held; ask for a later one.
   bool last = false;           // The cut after which no worker pushes any more.
+  // Also acknowledges the push of this seq, less one, as applied. 0: it does not.
+  std::uint64_t acknowledged = 0;
 
   template <typename Archive>
   void Fields(Archive& archive) {
-    archive(request, part, chunk, chunks, table, offset, count, version, cut, samples, data_begin,
-            gone, last);
+    archive(rank, request, part, chunk, chunks, table, offset, count, version, cut, samples, data_begin,
+            gone, last, acknowledged);
   }
   bool operator==(const PullReply&) const = default;
 };

@@ -1,0 +1,283 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "core/config/agreement.h"
+#include "core/config/option_text.h"
+#include "core/config/parse_options.h"
+#include "core/config/validate.h"
+#include "tests/support/status_matchers.h"
+
+namespace slackline {
+namespace {
+
+using Arguments = std::vector<std::string>;
+
+// A file of this test's own, removed at the end.
+class ConfigFile {
+ public:
+  explicit ConfigFile(const std::string& text)
+      : path_(::testing::TempDir() + "options_test_" + TestName() + ".ini") {
+    std::ofstream(path_) << text;
+  }
+  ~ConfigFile() { std::remove(path_.c_str()); }
+  const std::string& path() const { return path_; }
+  std::string flag() const { return "--config=" + path_; }
+
+ private:
+  static std::string TestName() {
+    return ::testing::UnitTest::GetInstance()->current_test_info()->name();
+  }
+  std::string path_;
+};
+
+TEST(ParseOptions, NothingGivenGivesTheDefaults) {
+  const Result<Parsed> parsed = ParseOptions(Binary::kRun, Arguments{});
+
+  ASSERT_THAT(parsed, IsOk());
+  EXPECT_EQ(CommandLine(parsed->options, Binary::kRun), Arguments{});
+  EXPECT_EQ(parsed->source.at("slack"), "default");
+  EXPECT_FALSE(parsed->Given("slack"));
+}
+
+TEST(ParseOptions, EveryKindOfValueIsRead) {
+  const Result<Parsed> parsed = ParseOptions(
+      Binary::kSim, Arguments{"--slack", "2", "--lr=0.25", "--hidden=256,128", "--patience=2500ms",
+                              "--prefetch", "--evaluate=false", "--gate=ssp", "--speeds=1,0.5",
+                              "--inject=slow:worker3:5x", "--loss", "0.1"});
+
+  ASSERT_THAT(parsed, IsOk());
+  const Options& options = parsed->options;
+  EXPECT_EQ(options.recipe.slack, 2u);
+  EXPECT_EQ(options.recipe.lr, 0.25);
+  EXPECT_EQ(options.model.hidden, (std::vector<std::uint32_t>{256, 128}));
+  EXPECT_EQ(options.network.patience, 2500ms);
+  EXPECT_TRUE(options.cluster.prefetch);
+  EXPECT_FALSE(options.cluster.evaluate);
+  EXPECT_EQ(options.time.speeds, (std::vector<double>{1, 0.5}));
+  EXPECT_EQ(options.time.inject, (std::vector<std::string>{"slow:worker3:5x"}));
+  EXPECT_EQ(options.sim.loss, 0.1);
+  EXPECT_EQ(parsed->source.at("slack"), "flag");
+}
+
+TEST(ParseOptions, ALaterFlagOverridesAnEarlierOne) {
+  const Result<Parsed> parsed = ParseOptions(Binary::kRun, Arguments{"--slack=1", "--slack=7"});
+
+  ASSERT_THAT(parsed, IsOk());
+  EXPECT_EQ(parsed->options.recipe.slack, 7u);
+}
+
+TEST(ParseOptions, SaysWhatIsWrongAndWhatWouldDo) {
+  struct Case {
+    Arguments arguments;
+    const char* message;
+  };
+  const Case cases[] = {
+      {{"--slak=3"}, "unknown option --slak; did you mean --slack?"},
+      {{"--slak", "3"}, "unknown option --slak; did you mean --slack?"},
+      {{"--no-evaluate"}, "unknown option --no-evaluate; write --evaluate=false"},
+      {{"--zzzzzzzzzzzz=1"}, "unknown option --zzzzzzzzzzzz; slackline run --help lists them"},
+      {{"--slac=3"}, "did you mean --slack?"},  // No guessing of shortened names.
+      {{"--slack"}, "--slack needs a value: a whole number from 0"},
+      {{"--batch=0"}, "--batch: '0' is not a whole number from 1 to 16777216"},
+      {{"--batch=1e3"}, "--batch: '1e3' is not a whole number"},
+      {{"--batch=-1"}, "--batch: '-1' is not"},
+      {{"--batch=99999999999999999999"}, "--batch: '99999999999999999999' is not"},
+      {{"--workers=0"}, "--workers: '0' is not a whole number from 1"},
+      {{"--servers=0"}, "--servers: '0' is not a whole number from 1"},
+      {{"--lr=nan"}, "--lr: 'nan' is not a number above 0"},
+      {{"--lr=0"}, "--lr: '0' is not a number above 0"},
+      {{"--momentum=1"}, "--momentum: '1' is not a number from 0 to below 1"},
+      {{"--gate=foo"}, "--gate: 'foo' is not one of bsp, ssp, asp"},
+      {{"--algorithm=foo"}, "--algorithm: 'foo' is not one of custom, bsp, ssp, asp"},
+      {{"--patience=10"}, "--patience: '10' is not a duration: a number and its unit"},
+      {{"--patience=10 s"}, "--patience: '10 s' is not a duration"},
+      {{"--patience=1ms"}, "--patience: '1ms' is not a duration with its unit from 200ms to 24h"},
+      {{"--evaluate=maybe"}, "--evaluate: 'maybe' is not true or false"},
+      {{"--hidden=128,,64"}, "--hidden: '128,,64' is not a list"},
+      {{"--hidden=128,x"}, "--hidden: '128,x' is not a list"},
+      {{"--run-dir=a#b"}, "--run-dir: 'a#b' is not a text without '#'"},
+      {{"stray"}, "unexpected argument 'stray'"},
+      {{"--loss=0.5"}, "--loss is no option of slackline run; it belongs to slackline sim"},
+      {{"--config=/nowhere/run.ini"}, "--config /nowhere/run.ini: the file cannot be opened"},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.message);
+    const Result<Parsed> parsed = ParseOptions(Binary::kRun, c.arguments);
+    const bool missing_file = c.arguments[0].starts_with("--config");
+    EXPECT_THAT(
+        parsed,
+        StatusIs(missing_file ? StatusCode::kNotFound : StatusCode::kInvalidArgument, c.message));
+  }
+}
+
+TEST(ParseOptions, RefusesOptionsThatContradictOneAnother) {
+  struct Case {
+    Arguments arguments;
+    const char* message;
+  };
+  const Case cases[] = {
+      {{"--gate=asp", "--collector=all"}, "--collector all with --gate asp"},
+      {{"--gate=bsp", "--collector=each"}, "--gate bsp with --collector each"},
+      {{"--decisions=shard", "--data-order=global"}, "--decisions shard"},
+      {{"--prefetch", "--max-inflight-pushes=1"}, "--prefetch with --max-inflight-pushes 1"},
+      {{"--lr-schedule=step"}, "--lr-step-samples"},
+      {{"--segment-bytes=4095"}, "--segment-bytes 4095 is not a multiple of 4"},
+      {{"--materialize=false"}, "--materialize=false with --model mlp"},
+      {{"--speeds=1,1,1", "--workers=2"}, "--speeds has 3 values for --workers 2"},
+      {{"--inject=slow:worker4:5x"}, "--inject slow:worker4:5x: there is no such worker"},
+      {{"--patience=10m", "--join-timeout=300ms"}, "--join-timeout 300ms with --patience 10m"},
+  };
+  for (const Case& c : cases) {
+    EXPECT_THAT(ParseOptions(Binary::kSim, c.arguments),
+                StatusIs(StatusCode::kInvalidArgument, c.message));
+  }
+}
+
+TEST(ParseOptions, ModelsWithoutBytesAreForVirtualTimeAlone) {
+  const ConfigFile file("model = timing\nmaterialize = false\n");
+
+  EXPECT_THAT(ParseOptions(Binary::kSim, Arguments{file.flag()}), IsOk());
+  EXPECT_THAT(ParseOptions(Binary::kWorker, Arguments{file.flag()}),
+              StatusIs(StatusCode::kInvalidArgument, "for slackline sim alone"));
+}
+
+TEST(ParseOptions, FileIsReadAndTheCommandLineOverridesIt) {
+  const ConfigFile file("# a comment\nslack = 5  # and another\n\nworkers = 8\nloss = 0.5\n");
+
+  const Result<Parsed> parsed = ParseOptions(Binary::kRun, Arguments{"--workers=2", file.flag()});
+
+  ASSERT_THAT(parsed, IsOk());
+  EXPECT_EQ(parsed->options.recipe.slack, 5u);
+  EXPECT_EQ(parsed->source.at("slack"), file.path() + ":2");
+  EXPECT_EQ(parsed->options.cluster.workers, 2u);
+  EXPECT_EQ(parsed->source.at("workers"), "flag");
+}
+
+TEST(ParseOptions, ErrorsInAFileNameItsLine) {
+  struct Case {
+    const char* text;
+    const char* message;
+  };
+  const Case cases[] = {
+      {"workers = 2\nslak = 3\n", ":2: unknown option slak; did you mean slack?"},
+      {"slack = many\n", ":1: slack: 'many' is not a whole number"},
+      {"\nslack\n", ":2: 'slack' is not 'name = value' or a # comment"},
+  };
+  for (const Case& c : cases) {
+    const ConfigFile file(c.text);
+    EXPECT_THAT(ParseOptions(Binary::kRun, Arguments{file.flag()}),
+                StatusIs(StatusCode::kInvalidArgument, file.path() + c.message));
+  }
+}
+
+TEST(ParseOptions, AnAlgorithmFillsInWhatIsNotGiven) {
+  const Result<Parsed> parsed = ParseOptions(Binary::kRun, Arguments{"--algorithm=bsp"});
+
+  ASSERT_THAT(parsed, IsOk());
+  EXPECT_EQ(parsed->options.recipe.gate, "bsp");
+  EXPECT_EQ(parsed->options.recipe.collector, "all");
+  EXPECT_EQ(parsed->source.at("gate"), "algorithm bsp");
+}
+
+TEST(ParseOptions, WhatIsGivenOverridesTheAlgorithmWhereverItStands) {
+  for (const Arguments& arguments :
+       {Arguments{"--algorithm=bsp", "--gate=ssp"}, Arguments{"--gate=ssp", "--algorithm=bsp"}}) {
+    const Result<Parsed> parsed = ParseOptions(Binary::kRun, arguments);
+    ASSERT_THAT(parsed, IsOk());
+    EXPECT_EQ(parsed->options.recipe.gate, "ssp");
+    EXPECT_EQ(parsed->options.recipe.collector, "all");
+  }
+}
+
+TEST(ParseOptions, AnAlgorithmOnTheCommandLineOverridesAFile) {
+  const ConfigFile file("gate = bsp\ncollector = all\n");
+
+  const Result<Parsed> parsed =
+      ParseOptions(Binary::kRun, Arguments{file.flag(), "--algorithm=asp"});
+
+  ASSERT_THAT(parsed, IsOk());
+  EXPECT_EQ(parsed->options.recipe.gate, "asp");
+  EXPECT_EQ(parsed->options.recipe.collector, "each");
+}
+
+TEST(ParseOptions, GateBspMeansItsCollectorToo) {
+  const Result<Parsed> parsed = ParseOptions(Binary::kRun, Arguments{"--gate=bsp"});
+
+  ASSERT_THAT(parsed, IsOk());
+  EXPECT_EQ(parsed->options.recipe.collector, "all");
+  EXPECT_EQ(parsed->source.at("collector"), "gate bsp");
+}
+
+TEST(ParseOptions, HelpNeedsNothingElse) {
+  const Result<Parsed> parsed = ParseOptions(Binary::kWorker, Arguments{"--help"});
+
+  ASSERT_THAT(parsed, IsOk());
+  EXPECT_TRUE(parsed->help);
+}
+
+TEST(ConfigIni, ReadsBackAsTheSameOptions) {
+  const Result<Parsed> parsed =
+      ParseOptions(Binary::kSim, Arguments{"--algorithm=ssp", "--slack=9", "--lr=0.1",
+                                           "--epsilon=1e-7", "--hidden=3,4", "--speeds=1,0.3",
+                                           "--partition=worker1:5:10", "--patience=1500ms"});
+  ASSERT_THAT(parsed, IsOk());
+  const std::string ini = ConfigIni(*parsed);
+  const ConfigFile file(ini);
+
+  const Result<Parsed> again = ReadConfigFile(file.path());
+
+  ASSERT_THAT(again, IsOk());
+  EXPECT_EQ(CommandLine(again->options, Binary::kSim), CommandLine(parsed->options, Binary::kSim));
+  EXPECT_THAT(ini, ::testing::HasSubstr("slack = 9  # flag\n"));
+  EXPECT_THAT(ini, ::testing::HasSubstr("gate = ssp  # algorithm ssp\n"));
+  EXPECT_THAT(ini, ::testing::HasSubstr("batch = 32  # default\n"));
+}
+
+TEST(CommandLine, GivesAnotherProcessTheSameAgreement) {
+  for (const Arguments& arguments : {Arguments{}, Arguments{"--gate=bsp"},
+                                     Arguments{"--algorithm=bsp", "--gate=ssp", "--slack=0"},
+                                     Arguments{"--model=softmax", "--data=a,b=c d", "--rounds=7",
+                                               "--evaluate=false", "--lr=0.07"}}) {
+    const Result<Parsed> parsed = ParseOptions(Binary::kRun, arguments);
+    ASSERT_THAT(parsed, IsOk());
+    for (const Binary role : {Binary::kScheduler, Binary::kServer, Binary::kWorker}) {
+      const Result<Parsed> child = ParseOptions(role, CommandLine(parsed->options, role));
+      ASSERT_THAT(child, IsOk());
+      EXPECT_EQ(Agreement(child->options), Agreement(parsed->options));
+    }
+  }
+}
+
+TEST(Agreement, NamesTheFirstDifferenceWithBothValues) {
+  Options ours, theirs;
+  theirs.recipe.lr = 0.5;
+
+  EXPECT_EQ(FirstDifference(Agreement(ours), Agreement(ours)), "");
+  EXPECT_EQ(FirstDifference(Agreement(ours), Agreement(theirs)),
+            "--lr is 0.1 in this run and 0.5 in the process that wants to join");
+}
+
+TEST(Agreement, DoesNotDependOnWhatConcernsOneProcess) {
+  Options ours, theirs;
+  theirs.network.rank = 3;
+  theirs.output.run_dir = "elsewhere";
+  theirs.time.inject = {"slow:worker1:2x"};
+
+  EXPECT_EQ(Agreement(ours), Agreement(theirs));
+}
+
+TEST(Agreement, ForeignTextIsDescribedNotTrusted) {
+  const std::string ours = Agreement(Options{});
+
+  EXPECT_THAT(FirstDifference(ours, ""), ::testing::HasSubstr("'model' in this run"));
+  EXPECT_THAT(FirstDifference(ours, ours + "later=1\n"), ::testing::HasSubstr("'later'"));
+  EXPECT_LT(FirstDifference(ours, std::string(100000, 'x')).size(), 1000u);
+}
+
+}  // namespace
+}  // namespace slackline
