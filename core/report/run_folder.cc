@@ -1,4 +1,4 @@
-#include "tools/run_folder.h"
+#include "core/report/run_folder.h"
 
 #include <cerrno>
 #include <cstring>

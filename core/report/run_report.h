@@ -1,6 +1,6 @@
 // RunReport: turns the scheduler's Reports into progress lines, metrics.jsonl and summary.json.
-#ifndef SLACKLINE_TOOLS_RUN_REPORT_H_
-#define SLACKLINE_TOOLS_RUN_REPORT_H_
+#ifndef SLACKLINE_CORE_REPORT_RUN_REPORT_H_
+#define SLACKLINE_CORE_REPORT_RUN_REPORT_H_
 
 #include <cstdint>
 #include <fstream>
@@ -12,10 +12,10 @@
 
 #include "core/base/clock.h"
 #include "core/config/options.h"
+#include "core/report/progress.h"
+#include "core/report/summary.h"
 #include "core/runtime/report.h"
 #include "slackline/status.h"
-#include "tools/progress.h"
-#include "tools/summary.h"
 
 namespace slackline {
 
@@ -64,4 +64,4 @@ class RunReport {
 
 }  // namespace slackline
 
-#endif  // SLACKLINE_TOOLS_RUN_REPORT_H_
+#endif  // SLACKLINE_CORE_REPORT_RUN_REPORT_H_

@@ -1,7 +1,7 @@
-#include "tools/progress.h"
+#include "core/report/progress.h"
 
 #include "core/base/strings.h"
-#include "tools/readable.h"
+#include "core/report/readable.h"
 
 namespace slackline {
 

@@ -1,6 +1,6 @@
 // summary.json and the closing block: what a run came to.
-#ifndef SLACKLINE_TOOLS_SUMMARY_H_
-#define SLACKLINE_TOOLS_SUMMARY_H_
+#ifndef SLACKLINE_CORE_REPORT_SUMMARY_H_
+#define SLACKLINE_CORE_REPORT_SUMMARY_H_
 
 #include <cstdint>
 #include <string>
@@ -34,4 +34,4 @@ Result<std::string> ClosingBlock(const std::string& summary_json, const std::str
 
 }  // namespace slackline
 
-#endif  // SLACKLINE_TOOLS_SUMMARY_H_
+#endif  // SLACKLINE_CORE_REPORT_SUMMARY_H_

@@ -1,6 +1,6 @@
 // ProgressText: the line that a researcher watches while a run goes on.
-#ifndef SLACKLINE_TOOLS_PROGRESS_H_
-#define SLACKLINE_TOOLS_PROGRESS_H_
+#ifndef SLACKLINE_CORE_REPORT_PROGRESS_H_
+#define SLACKLINE_CORE_REPORT_PROGRESS_H_
 
 #include <cstdint>
 #include <optional>
@@ -34,4 +34,4 @@ class ProgressText {
 
 }  // namespace slackline
 
-#endif  // SLACKLINE_TOOLS_PROGRESS_H_
+#endif  // SLACKLINE_CORE_REPORT_PROGRESS_H_

@@ -1,8 +1,8 @@
 // The folder of a run: where it is, and what is written into it line by line.
 //
 //   config.ini    metrics.jsonl    summary.json    events/<role>-<rank>.bin log/<role>-<rank>.log
-#ifndef SLACKLINE_TOOLS_RUN_FOLDER_H_
-#define SLACKLINE_TOOLS_RUN_FOLDER_H_
+#ifndef SLACKLINE_CORE_REPORT_RUN_FOLDER_H_
+#define SLACKLINE_CORE_REPORT_RUN_FOLDER_H_
 
 #include <cstdint>
 #include <string>
@@ -53,4 +53,4 @@ class LogFolder {
 
 }  // namespace slackline
 
-#endif  // SLACKLINE_TOOLS_RUN_FOLDER_H_
+#endif  // SLACKLINE_CORE_REPORT_RUN_FOLDER_H_

@@ -1,4 +1,4 @@
-#include "tools/run_report.h"
+#include "core/report/run_report.h"
 
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -6,8 +6,8 @@
 
 #include "core/base/check.h"
 #include "core/base/strings.h"
-#include "tools/readable.h"
-#include "tools/run_folder.h"
+#include "core/report/readable.h"
+#include "core/report/run_folder.h"
 
 namespace slackline {
 namespace {

@@ -1,4 +1,4 @@
-#include "tools/readable.h"
+#include "core/report/readable.h"
 
 #include <array>
 #include <cmath>

@@ -1,6 +1,6 @@
 // Numbers as people read them.
-#ifndef SLACKLINE_TOOLS_READABLE_H_
-#define SLACKLINE_TOOLS_READABLE_H_
+#ifndef SLACKLINE_CORE_REPORT_READABLE_H_
+#define SLACKLINE_CORE_REPORT_READABLE_H_
 
 #include <string>
 
@@ -15,4 +15,4 @@ std::string Fixed(double value, int digits);
 
 }  // namespace slackline
 
-#endif  // SLACKLINE_TOOLS_READABLE_H_
+#endif  // SLACKLINE_CORE_REPORT_READABLE_H_

@@ -1,11 +1,11 @@
-#include "tools/summary.h"
+#include "core/report/summary.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "core/base/strings.h"
-#include "tools/progress.h"
-#include "tools/readable.h"
+#include "core/report/progress.h"
+#include "core/report/readable.h"
 
 namespace slackline {
 namespace {
