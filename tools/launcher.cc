@@ -99,6 +99,7 @@ Launcher::~Launcher() {
 
 Status Launcher::Start(ChildSpec spec) {
   auto child = std::make_unique<Child>();
+  child->index = children_.size();
   child->spec = std::move(spec);
   const std::vector<std::string>& command = child->spec.command;
   const auto cannot = [&](const std::string& why) {
@@ -232,7 +233,7 @@ void Launcher::TakeLine(Child& child, std::string line) {
   if (!wanted_line_.empty() && !found_line_.has_value() && line.starts_with(wanted_line_)) {
     found_line_ = line.substr(wanted_line_.size());
   }
-  if (settings_.on_line) settings_.on_line(child.spec, line);
+  if (settings_.on_line) settings_.on_line(child.index, child.spec, line);
   child.last_lines.push_back(std::move(line));
   if (child.last_lines.size() > kLastLines) child.last_lines.pop_front();
 }

@@ -33,8 +33,9 @@ struct ChildSpec {
 };
 
 struct LauncherSettings {
-  // Called with every whole line, without its end. May be empty.
-  std::function<void(const ChildSpec& child, const std::string& line)> on_line;
+  // Called with every whole line, without its end, of the child that was the index-th to be
+  // started. May be empty.
+  std::function<void(std::size_t index, const ChildSpec& child, const std::string& line)> on_line;
   Duration settle = 1s;     // Between a child's failure and SIGTERM to the others.
   Duration farewell = 15s;  // Between the first child's good end, or SIGTERM, and the last's.
 };
@@ -62,6 +63,7 @@ class Launcher {
 
  private:
   struct Child {
+    std::size_t index = 0;
     ChildSpec spec;
     pid_t pid = -1;
     int pidfd = -1;

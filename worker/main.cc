@@ -16,7 +16,7 @@ Result<std::unique_ptr<Node>> MakeNode(NodeId self, const Options& options, cons
   SLACKLINE_ASSIGN_OR_RETURN(const Split data, LoadData(options.model, options.cluster.seed));
   SLACKLINE_ASSIGN_OR_RETURN(std::shared_ptr<const Model> model,
                              MakeModel(options.model, *data.train));
-  if (options.command.task == "evaluate") {
+  if (options.process.task == "evaluate") {
     return std::unique_ptr<Node>(
         std::make_unique<EvaluatorNode>(self, options, std::move(model), data.test));
   }

@@ -135,6 +135,7 @@ void AddCluster(std::vector<OptionRow>& t) {
   add("run-id", "Name of the run. Processes of another run are refused.",
       Text(
           [](O & o) -> auto& { return o.cluster.run_id; }, "NAME"));
+  t.back().binaries = {kRun, kSim, kScheduler, kServer, kWorker, kStatus};
   add("workers", "Processes that compute gradients.",
       WholeNumber(
           [](O & o) -> auto& { return o.cluster.workers; }, 1, 1u << 20));
@@ -305,13 +306,13 @@ void AddCommand(std::vector<OptionRow>& t) {
   t.push_back({"task",
                "Command",
                "What this worker does: train, or evaluate on held-out data.",
-               Choice([](O & o) -> auto& { return o.command.task; }, {"train", "evaluate"}),
+               Choice([](O & o) -> auto& { return o.process.task; }, {"train", "evaluate"}),
                {kWorker},
                false});
   t.push_back({"json",
                "Command",
                "Print JSON instead of a table.",
-               Switch([](O & o) -> auto& { return o.command.json; }),
+               Switch([](O & o) -> auto& { return o.process.json; }),
                {kStatus, kBench},
                false});
 }

@@ -107,7 +107,7 @@ struct OutputOptions {
 };
 
 // What one process is asked to do; no other process hears of it.
-struct CommandOptions {
+struct ProcessOptions {
   std::string task = "train";      // slackline-worker: train | evaluate
   bool json = false;               // slackline status, bench: for programs, not for people
 };
@@ -120,7 +120,7 @@ struct Options {
   TimeOptions time;
   SimOptions sim;
   OutputOptions output;
-  CommandOptions command;
+  ProcessOptions process;
 };
 
 }  // namespace slackline

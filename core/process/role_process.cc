@@ -38,7 +38,7 @@ void PrintNote(const std::string& log_level, const Outbox::Note& note) {
 Role RoleOf(Binary binary, const Options& options) {
   if (binary == Binary::kScheduler) return Role::kScheduler;
   if (binary == Binary::kServer) return Role::kServer;
-  return options.command.task == "evaluate" ? Role::kEvaluator : Role::kWorker;
+  return options.process.task == "evaluate" ? Role::kEvaluator : Role::kWorker;
 }
 
 // The scheduler listens where others look for it, unless told otherwise.
@@ -92,9 +92,7 @@ class LateObserver : public InputObserver {
 
 Status RunNode(Role role, const Parsed& parsed, const MakeRoleNode& make_node) {
   const Options& options = parsed.options;
-  SLACKLINE_ASSIGN_OR_RETURN(const std::uint64_t bits, RandomBits());
-  // The smallest numbers have meanings of their own.
-  const NodeId self{bits | (std::uint64_t{1} << 63)};
+  SLACKLINE_ASSIGN_OR_RETURN(const NodeId self, RandomNodeId());
   SLACKLINE_ASSIGN_OR_RETURN(TimeModel time_model,
                              TimeModel::Create(options.time, options.cluster.seed));
   SLACKLINE_ASSIGN_OR_RETURN(const NetworkOptions network, ListeningOptions(role, options.network));
@@ -135,6 +133,12 @@ Status RunNode(Role role, const Parsed& parsed, const MakeRoleNode& make_node) {
 }
 
 }  // namespace
+
+Result<NodeId> RandomNodeId() {
+  SLACKLINE_ASSIGN_OR_RETURN(const std::uint64_t bits, RandomBits());
+  return NodeId{bits |
+                (std::uint64_t{1} << 63)};  // The smallest numbers have meanings of their own.
+}
 
 int RunRole(Binary binary, int argc, const char* const* argv, const MakeRoleNode& make_node) {
   const Result<Parsed> parsed = ParseOptions(binary, argc, argv);

@@ -28,6 +28,9 @@ inline constexpr const char* kProgressPrefix = "progress ";
 using MakeRoleNode = std::function<Result<std::unique_ptr<Node>>(
     NodeId self, const Options& options, const std::string& address)>;
 
+// A name for a new life. Errors: kInternal where the system gives no random bits.
+Result<NodeId> RandomNodeId();
+
 // Runs the Node over sockets until it exits. Errors are printed to stderr. Returns the exit code.
 int RunRole(Binary binary, int argc, const char* const* argv, const MakeRoleNode& make_node);
 

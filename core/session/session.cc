@@ -338,6 +338,7 @@ bool Session::OnMessage(Time now, NodeId from, const Message& message, Outbox& o
     }
     OnPullReply(now, *shard, *reply, message.payload, out, events);
   } else if (const auto* opened = std::get_if<SessionOpened>(&message.body)) {
+    if (opened->rank != settings_.rank) return false;
     shards_[*shard].next_seq = opened->next_seq;
     if (answered(Life::kOpening)) {
       life_ = Life::kOpen;
@@ -345,7 +346,8 @@ bool Session::OnMessage(Time now, NodeId from, const Message& message, Outbox& o
       for (const Shard& s : shards_) next = std::min(next, s.next_seq);
       events.push_back(SessionOpenedEvent{next});
     }
-  } else if (std::holds_alternative<SessionClosed>(message.body)) {
+  } else if (const auto* closed = std::get_if<SessionClosed>(&message.body)) {
+    if (closed->rank != settings_.rank) return false;
     if (answered(Life::kClosing)) {
       life_ = Life::kClosed;
       events.push_back(SessionClosedEvent{});

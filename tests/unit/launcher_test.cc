@@ -23,7 +23,7 @@ ChildSpec Shell(const std::string& name, const std::string& script) {
 
 TEST(Launcher, HandsOverEveryLineAndEndsWellWithAllExitCodesZero) {
   std::vector<std::string> lines;
-  Launcher launcher({.on_line = [&](const ChildSpec& child, const std::string& line) {
+  Launcher launcher({.on_line = [&](std::size_t, const ChildSpec& child, const std::string& line) {
     lines.push_back(child.name + " | " + line);
   }});
 
@@ -99,7 +99,7 @@ TEST(Launcher, ALineThatNeverComesIsAnErrorThatSaysWhy) {
 TEST(Launcher, PassesASignalOnAndASecondOneKills) {
   for (const bool stubborn : {false, true}) {
     std::vector<std::string> lines;
-    Launcher launcher({.on_line = [&](const ChildSpec&, const std::string& line) {
+    Launcher launcher({.on_line = [&](std::size_t, const ChildSpec&, const std::string& line) {
       lines.push_back(line);
       kill(getpid(), SIGTERM);
     }});
@@ -117,7 +117,7 @@ TEST(Launcher, PassesASignalOnAndASecondOneKills) {
 TEST(Launcher, LeavesNobodyBehind) {
   pid_t child_pid = 0;
   {
-    Launcher launcher({.on_line = [&](const ChildSpec&, const std::string& line) {
+    Launcher launcher({.on_line = [&](std::size_t, const ChildSpec&, const std::string& line) {
       child_pid = static_cast<pid_t>(std::stol(line.substr(line.rfind(' ') + 1)));
     }});
     ASSERT_THAT(launcher.Start(Shell("worker 0", "echo pid $$; exec sleep 600")), IsOk());

@@ -1,0 +1,61 @@
+// slackline: the front end. One subcommand a file, command_<name>.cc.
+#include <cstdio>
+#include <string>
+
+#include "core/process/role_process.h"
+#include "tools/commands.h"
+
+namespace slackline {
+namespace {
+
+struct Command {
+  const char* name;
+  const char* summary;
+  int (*run)(const Arguments&);
+};
+constexpr Command kCommands[] = {
+    {"run", "train on this machine: starts every role and waits for the end", CommandRun},
+    {"sim", "the same job in virtual time, in one process", CommandSim},
+    {"status", "who takes part in a run, how far it is and who waits for whom", CommandStatus},
+    {"verify", "check from a run's event logs that it kept its promises", CommandVerify},
+    {"options", "print every option as docs/OPTIONS.md has it", CommandOptions},
+};
+
+void PrintUsage(std::FILE* out) {
+  std::fputs("usage: slackline COMMAND [options]\n\n", out);
+  for (const Command& command : kCommands)
+    std::fprintf(out, "  %-9s%s\n", command.name, command.summary);
+  std::fputs(
+      "  help     print this\n  version  print the version\n\n"
+      "slackline COMMAND --help lists a command's options. The roles are also programs of their "
+      "own:\n"
+      "slackline-scheduler, slackline-server and slackline-worker.\n",
+      out);
+}
+
+int Main(int argc, char** argv) {
+  if (argc < 2) {
+    PrintUsage(stderr);
+    return kExitBadOptions;
+  }
+  const std::string name = argv[1];
+  if (name == "help" || name == "--help" || name == "-h") {
+    PrintUsage(stdout);
+    return kExitOk;
+  }
+  if (name == "version" || name == "--version") {
+    std::printf("slackline %s\n", SLACKLINE_VERSION);
+    return kExitOk;
+  }
+  for (const Command& command : kCommands) {
+    if (name == command.name) return command.run(Arguments(argv + 2, argv + argc));
+  }
+  std::fprintf(stderr, "slackline: there is no command '%s'\n\n", name.c_str());
+  PrintUsage(stderr);
+  return kExitBadOptions;
+}
+
+}  // namespace
+}  // namespace slackline
+
+int main(int argc, char** argv) { return slackline::Main(argc, argv); }
