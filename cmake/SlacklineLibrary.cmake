@@ -3,7 +3,9 @@
 add_library(slackline_flags INTERFACE)
 target_compile_features(slackline_flags INTERFACE cxx_std_20)
 target_compile_options(slackline_flags INTERFACE
-  -Wall -Wextra -Wshadow -Wconversion -Wold-style-cast -Wnon-virtual-dtor -ffp-contract=off)
+  -Wall -Wextra -Wshadow -Wconversion -Wold-style-cast -Wnon-virtual-dtor -ffp-contract=off
+  # A field that is not named has the default that its struct gives it.
+  -Wno-missing-field-initializers)
 
 # slackline_library(NAME SOURCES ... [DEPS ...] [PRIVATE_DEPS ...])
 # A static library slackline_NAME, alias slackline::NAME, whose headers are included by their path

@@ -75,7 +75,7 @@ int CommandBench(const Arguments& arguments) {
   if (!parsed.has_value()) return exit_code;
   KeepFreedMemory();
   if (parsed->positional.size() == 1 && parsed->positional.front() == "push-pull") {
-    return BenchPushPullAll(parsed->options.command.json);
+    return BenchPushPullAll(parsed->options.process.json);
   }
   return Fail(Binary::kBench, InvalidArgument("name one bench: slackline bench push-pull"));
 }

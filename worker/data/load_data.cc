@@ -49,8 +49,8 @@ Split SplitOff(const Dataset& all, std::uint64_t for_test, std::uint64_t seed) {
 }
 
 Result<std::string> ReadPlainOrGz(const std::string& path) {
-  if (std::filesystem::exists(path)) return ReadFile(path);
-  return ReadFile(path + ".gz");
+  if (std::filesystem::exists(path)) return ReadDataFile(path);
+  return ReadDataFile(path + ".gz");
 }
 
 Result<std::shared_ptr<const Dataset>> LoadIdxPart(const std::string& folder, const std::string& part) {
@@ -74,14 +74,14 @@ Result<Split> LoadIdxFolder(const std::string& folder) {
 
 template <typename Parse>
 Result<Split> LoadText(const std::string& path, std::uint64_t seed, Parse parse) {
-  SLACKLINE_ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
+  SLACKLINE_ASSIGN_OR_RETURN(const std::string text, ReadDataFile(path));
   SLACKLINE_ASSIGN_OR_RETURN(Dataset all, parse(path, text));
   const std::string test_path = path + ".t";
   if (!std::filesystem::exists(test_path)) {
     if (all.examples < 2) return DataLoss(StrCat(path, ": one example cannot be split into training and test data"));
     return SplitOff(all, std::max<std::uint64_t>(1, all.examples / 10), seed);
   }
-  SLACKLINE_ASSIGN_OR_RETURN(const std::string test_text, ReadFile(test_path));
+  SLACKLINE_ASSIGN_OR_RETURN(const std::string test_text, ReadDataFile(test_path));
   SLACKLINE_ASSIGN_OR_RETURN(Dataset test, parse(test_path, test_text));
   return Split{std::make_shared<Dataset>(std::move(all)), std::make_shared<Dataset>(std::move(test))};
 }

@@ -15,7 +15,7 @@ namespace slackline {
 
 // A file's bytes; .gz files (by their first bytes, whatever their name) are decompressed.
 // Errors: kNotFound with the system's reason; kDataLoss for a damaged or unfinished .gz.
-Result<std::string> ReadFile(const std::string& path);
+Result<std::string> ReadDataFile(const std::string& path);
 
 // IDX (the format of MNIST): big-endian magic 00 00 08 N, N sizes, then bytes. Images have N = 3 and
 // become features in [0, 1]; labels have N = 1 and must be below `classes`.

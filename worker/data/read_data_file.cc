@@ -10,7 +10,7 @@
 
 namespace slackline {
 
-Result<std::string> ReadFile(const std::string& path) {
+Result<std::string> ReadDataFile(const std::string& path) {
   std::error_code is_folder;
   if (std::filesystem::is_directory(path, is_folder)) return NotFound(StrCat("cannot read ", path, ": it is a folder"));
   errno = 0;
