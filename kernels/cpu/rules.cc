@@ -1,5 +1,6 @@
 // The update rules on the CPU: loops over the formulas of kernels/math, nothing else.
 #include <cmath>
+#include <limits>
 
 #include "core/base/strings.h"
 #include "kernels/math/adam.h"
@@ -119,7 +120,9 @@ std::vector<std::string_view> RuleNames() { return {"sgd", "momentum", "nesterov
 Result<std::unique_ptr<UpdateRule>> MakeRule(std::string_view name, const RuleHyperparameters& h) {
   const Status checks[] = {
       CheckRange("momentum", h.momentum, 0, 1, false), CheckRange("beta1", h.beta1, 0, 1, false),
-      CheckRange("beta2", h.beta2, 0, 1, false),       CheckRange("epsilon", h.epsilon, 0, 1, true),
+      CheckRange("beta2", h.beta2, 0, 1, false),
+      // Above zero, also once it is fp32: else a zero gradient gives 0 / 0.
+      CheckRange("epsilon", h.epsilon, std::numeric_limits<float>::min(), 1, true),
       CheckRange("weight decay", h.weight_decay, 0, 1, true)};
   for (const Status& check : checks) {
     if (!check.ok()) return check;

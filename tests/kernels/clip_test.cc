@@ -24,7 +24,8 @@ struct Clipped {
   std::vector<Rows> rows;
 };
 
-Clipped Clip(std::string_view how, float norm, std::vector<float> dense, std::vector<float> row_values) {
+Clipped Clip(std::string_view how, float norm, std::vector<float> dense,
+             std::vector<float> row_values) {
   Clipped c{std::move(dense), {}};
   if (!row_values.empty()) c.rows = {{.table = 0, .keys = {5, 9}, .values = std::move(row_values)}};
   ClipGradient(how, norm, Spec(), c.dense, c.rows);
@@ -64,10 +65,12 @@ TEST(ClipTest, TensorScalesEveryTensorAndTableByItsOwn) {
 
 TEST(ClipTest, ANormExactlyAtTheLimitIsUntouched) {
   for (const char* how : {"global", "tensor"}) {
-    EXPECT_EQ(Clip(how, 5.0f, {3, 4, 0, 0, 0}, {}).dense, (std::vector<float>{3, 4, 0, 0, 0})) << how;
+    EXPECT_EQ(Clip(how, 5.0f, {3, 4, 0, 0, 0}, {}).dense, (std::vector<float>{3, 4, 0, 0, 0}))
+        << how;
     // One ulp less, and it is touched.
     EXPECT_NE(Clip(how, std::nextafter(5.0f, 0.0f), {3, 4, 0, 0, 0}, {}).dense,
-              (std::vector<float>{3, 4, 0, 0, 0})) << how;
+              (std::vector<float>{3, 4, 0, 0, 0}))
+        << how;
   }
 }
 
@@ -82,7 +85,8 @@ TEST(ClipTest, AGradientThatIsNotFiniteStaysAsItIs) {
     for (const char* how : {"global", "tensor"}) {
       const Clipped c = Clip(how, 1.0f, {30, bad, 0.25f, 0.5f, 0}, {});
       EXPECT_EQ(c.dense[0], 30.0f) << how << " " << bad;
-      EXPECT_TRUE(std::isnan(bad) ? std::isnan(c.dense[1]) : c.dense[1] == bad) << how << " " << bad;
+      EXPECT_TRUE(std::isnan(bad) ? std::isnan(c.dense[1]) : c.dense[1] == bad)
+          << how << " " << bad;
       EXPECT_EQ(c.dense[2], 0.25f) << how << " " << bad;
     }
     // A bad value in a row holds back the global clip of the dense part too.

@@ -24,13 +24,15 @@ ParameterSpec Spec() {
           .tables = {}};
 }
 
-std::vector<float> Dense(const ParameterSpec& spec, std::uint64_t seed, std::uint64_t begin, std::size_t count) {
+std::vector<float> Dense(const ParameterSpec& spec, std::uint64_t seed, std::uint64_t begin,
+                         std::size_t count) {
   std::vector<float> out(count, 99.0f);
   InitializeDense(spec, seed, begin, out);
   return out;
 }
 
-std::vector<float> Row(const TableSpec& table, std::uint32_t index, std::uint64_t seed, std::uint64_t key) {
+std::vector<float> Row(const TableSpec& table, std::uint32_t index, std::uint64_t seed,
+                       std::uint64_t key) {
   std::vector<float> out(table.width, 99.0f);
   InitializeRow(table, index, seed, key, out);
   return out;
@@ -51,17 +53,20 @@ TEST(InitializeDenseTest, EverySliceIsTheSamePartOfTheWhole) {
 }
 
 TEST(InitializeDenseTest, ValuesKeepWithinTheirTensorsBoundAndFillIt) {
-  const ParameterSpec spec{.tensors = {{"a", {4000}, {0.5f}}, {"zero", {10}, {}}, {"b", {4000}, {0.125f}}}};
+  const ParameterSpec spec{
+      .tensors = {{"a", {4000}, {0.5f}}, {"zero", {10}, {}}, {"b", {4000}, {0.125f}}}};
   const std::vector<float> values = Dense(spec, 3, 0, 8010);
   for (const auto& [begin, bound] : {std::pair{0, 0.5f}, std::pair{4010, 0.125f}}) {
-    const auto [low, high] = std::minmax_element(values.begin() + begin, values.begin() + begin + 4000);
+    const auto [low, high] =
+        std::minmax_element(values.begin() + begin, values.begin() + begin + 4000);
     EXPECT_GE(*low, -bound);
     EXPECT_LT(*high, bound);
     // Of 4000 uniform numbers none above 0.99 of the bound: a chance of 0.995^4000 = 2e-9.
     EXPECT_LT(*low, -0.99f * bound);
     EXPECT_GT(*high, 0.99f * bound);
   }
-  EXPECT_TRUE(std::all_of(values.begin() + 4000, values.begin() + 4010, [](float v) { return v == 0.0f; }));
+  EXPECT_TRUE(
+      std::all_of(values.begin() + 4000, values.begin() + 4010, [](float v) { return v == 0.0f; }));
 }
 
 TEST(InitializeDenseTest, SeedAndTensorMatter) {
@@ -76,14 +81,15 @@ TEST(InitializeDenseTest, SeedAndTensorMatter) {
 TEST(InitializeRowTest, RowsDifferByKeyTableAndSeed) {
   const TableSpec table{"t", 4, {0.5f}};
   std::set<std::vector<float>> seen;
-  const std::uint64_t keys[] = {0,        1,           2,           std::uint64_t{1} << 32,
-                                std::uint64_t{1} << 63, kLastKey - 1, kLastKey};
+  const std::uint64_t keys[] = {
+      0, 1, 2, std::uint64_t{1} << 32, std::uint64_t{1} << 63, kLastKey - 1, kLastKey};
   for (const std::uint64_t key : keys) {
     for (const std::uint32_t index : {0u, 1u, 1023u}) {
       for (const std::uint64_t seed : {std::uint64_t{1}, std::uint64_t{2}}) {
         const std::vector<float> row = Row(table, index, seed, key);
         EXPECT_EQ(row, Row(table, index, seed, key));
-        EXPECT_TRUE(seen.insert(row).second) << "key " << key << " table " << index << " seed " << seed;
+        EXPECT_TRUE(seen.insert(row).second)
+            << "key " << key << " table " << index << " seed " << seed;
         for (const float value : row) EXPECT_TRUE(value >= -0.5f && value < 0.5f) << value;
         // The places within a row differ too.
         EXPECT_EQ(std::set<float>(row.begin(), row.end()).size(), 4u) << "key " << key;
@@ -101,7 +107,8 @@ TEST(InitializeRowTest, RowsAndTensorsShareNoStream) {
   const ParameterSpec spec{.tensors = {{"a", {8}, {0.5f}}}};
   const std::vector<float> dense = Dense(spec, 1, 0, 8);
   for (std::uint64_t key = 0; key < 8; ++key) {
-    EXPECT_EQ(std::count(dense.begin(), dense.end(), Row({"t", 1, {0.5f}}, 0, 1, key)[0]), 0) << key;
+    EXPECT_EQ(std::count(dense.begin(), dense.end(), Row({"t", 1, {0.5f}}, 0, 1, key)[0]), 0)
+        << key;
   }
 }
 

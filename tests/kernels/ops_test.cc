@@ -47,7 +47,8 @@ void ExpectProduct(const std::vector<float>& a, const std::vector<float>& b,
     for (std::size_t j = 0; j < n; ++j) {
       double sum = 0, size = 0;
       for (std::size_t p = 0; p < k; ++p) {
-        const double product = static_cast<double>(a[i * k + p]) * static_cast<double>(b[p * n + j]);
+        const double product =
+            static_cast<double>(a[i * k + p]) * static_cast<double>(b[p * n + j]);
         sum += product;
         size += std::abs(product);
       }
@@ -58,7 +59,7 @@ void ExpectProduct(const std::vector<float>& a, const std::vector<float>& b,
 }
 
 TEST(OpsTest, MatMulsAgreeWithTheTripleLoop) {
-  const std::size_t shapes[][3] = {{1, 1, 1},  {1, 7, 3},    {5, 1, 4},    {3, 8, 1},
+  const std::size_t shapes[][3] = {{1, 1, 1},    {1, 7, 3},   {5, 1, 4},    {3, 8, 1},
                                    {16, 16, 16}, {17, 33, 9}, {32, 64, 10}, {31, 257, 13}};
   for (const auto& [m, k, n] : shapes) {
     const std::vector<float> a = Random(1, m * k, 1.0f), b = Random(2, k * n, 1.0f);
@@ -138,7 +139,8 @@ TEST(OpsTest, SoftmaxCrossEntropyAgreesWithDoubleAndFiniteDifferences) {
   std::vector<double> exact(logits.begin(), logits.end());
   std::vector<float> gradient(logits.size(), kNaN);
 
-  const Classified found = SoftmaxCrossEntropy(logits.data(), labels.data(), gradient.data(), kRows, kClasses);
+  const Classified found =
+      SoftmaxCrossEntropy(logits.data(), labels.data(), gradient.data(), kRows, kClasses);
 
   // exp of fp32 differences up to 8: a relative error of 8 roundings and the function's own.
   EXPECT_NEAR(found.loss, kRows * MeanLoss(exact, labels, kClasses), kRows * 16 * kUnit);
@@ -159,7 +161,8 @@ TEST(OpsTest, SoftmaxCrossEntropyAgreesWithDoubleAndFiniteDifferences) {
   std::vector<float> in_place = logits;
   SoftmaxCrossEntropy(in_place.data(), labels.data(), in_place.data(), kRows, kClasses);
   EXPECT_EQ(Bits(in_place), Bits(gradient));
-  EXPECT_EQ(SoftmaxCrossEntropy(logits.data(), labels.data(), nullptr, kRows, kClasses).loss, found.loss);
+  EXPECT_EQ(SoftmaxCrossEntropy(logits.data(), labels.data(), nullptr, kRows, kClasses).loss,
+            found.loss);
 }
 
 TEST(OpsTest, HugeLogitsOverflowNowhere) {
@@ -193,7 +196,9 @@ TEST(OpsTest, AddScaledIsFusedBitForBit) {
     unfused.push_back(99.0f);
     AddScaled(0.37f, x.data(), y.data(), size);
     EXPECT_EQ(Bits(y), Bits(expected)) << size;
-    if (size > 200) { EXPECT_NE(Bits(unfused), Bits(expected)) << "the inputs tell nothing"; }
+    if (size > 200) {
+      EXPECT_NE(Bits(unfused), Bits(expected)) << "the inputs tell nothing";
+    }
   }
 }
 
@@ -207,10 +212,12 @@ TEST(OpsTest, SumOfSquaresIsASumInDouble) {
   for (const std::size_t size : {0u, 1u, 7u, 8u, 9u, 31u, 255u, 257u, 10007u}) {
     const std::vector<float> x = Random(8, size, 1.0f);
     long double sum = 0;
-    for (const float value : x) sum += static_cast<long double>(value) * static_cast<long double>(value);
+    for (const float value : x)
+      sum += static_cast<long double>(value) * static_cast<long double>(value);
     // n roundings of at most 2^-53 each, all terms positive.
     const double expected = static_cast<double>(sum);
-    EXPECT_NEAR(SumOfSquares(x), expected, static_cast<double>(size + 1) * 0x1.0p-53 * expected) << size;
+    EXPECT_NEAR(SumOfSquares(x), expected, static_cast<double>(size + 1) * 0x1.0p-53 * expected)
+        << size;
   }
   // Beyond the range of fp32.
   EXPECT_EQ(SumOfSquares(std::vector<float>{0x1.0p100f, 0x1.0p100f}), 0x1.0p201);

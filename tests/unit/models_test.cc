@@ -1,5 +1,3 @@
-#include "worker/models/model.h"
-
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -10,6 +8,7 @@
 
 #include "slackline/random.h"
 #include "tests/support/status_matchers.h"
+#include "worker/models/model.h"
 
 namespace slackline {
 namespace {
@@ -25,13 +24,15 @@ Dataset DenseData() {
   Dataset data{.name = "dense-data", .examples = kExamples, .width = 6, .classes = 4};
   RandomSequence random = Sequence(1);
   for (std::uint64_t i = 0; i < kExamples * data.width; ++i) data.features.push_back(Draw(random));
-  for (std::uint64_t i = 0; i < kExamples; ++i) data.labels.push_back(static_cast<std::uint32_t>(random.Below(4)));
+  for (std::uint64_t i = 0; i < kExamples; ++i)
+    data.labels.push_back(static_cast<std::uint32_t>(random.Below(4)));
   return data;
 }
 
 // Columns up to 2^40, some in several examples; example 3 is empty.
 Dataset SparseData() {
-  Dataset data{.name = "sparse-data", .examples = kExamples, .columns = (std::uint64_t{1} << 40) + 1};
+  Dataset data{
+      .name = "sparse-data", .examples = kExamples, .columns = (std::uint64_t{1} << 40) + 1};
   RandomSequence random = Sequence(2);
   const std::uint64_t columns[] = {0, 3, 4, 900, std::uint64_t{1} << 40};
   data.row_begin.push_back(0);
@@ -135,7 +136,8 @@ void ExpectGradient(const Model& model, const Dataset& data, const Loss& loss) {
 }
 
 // Layers of these widths, ReLU between them, softmax cross-entropy at the end.
-double MlpLoss(const Dataset& data, const std::vector<std::size_t>& widths, const std::vector<double>& p) {
+double MlpLoss(const Dataset& data, const std::vector<std::size_t>& widths,
+               const std::vector<double>& p) {
   double total = 0;
   for (std::uint64_t e = 0; e < data.examples; ++e) {
     const auto begin = data.features.begin() + static_cast<std::ptrdiff_t>(e * data.width);
@@ -203,13 +205,15 @@ TEST(ModelsTest, FactorizationGradientIsThatOfItsLossAndRidge) {
   constexpr std::size_t kFactors = 3;
   const double mean = std::accumulate(data.targets.begin(), data.targets.end(), 0.0) / kExamples;
   for (const double l2 : {0.0, 0.25}) {
-    const std::unique_ptr<Model> model = Make({.model = "factorization", .factors = kFactors, .l2 = l2}, data);
+    const std::unique_ptr<Model> model =
+        Make({.model = "factorization", .factors = kFactors, .l2 = l2}, data);
     const std::vector<Rows> keys = model->Keys(data, AllOf(data));
     ExpectGradient(*model, data, [&](const std::vector<double>& p) {
       double loss = 0;
       for (std::uint64_t i = 0; i < data.examples; ++i) {
         const double* user = p.data() + kFactors * Place(keys[0].keys, data.user[i]);
-        const double* item = p.data() + kFactors * (keys[0].keys.size() + Place(keys[1].keys, data.item[i]));
+        const double* item =
+            p.data() + kFactors * (keys[0].keys.size() + Place(keys[1].keys, data.item[i]));
         double error = mean - static_cast<double>(data.targets[i]);
         for (std::size_t f = 0; f < kFactors; ++f) {
           error += user[f] * item[f];
@@ -223,30 +227,42 @@ TEST(ModelsTest, FactorizationGradientIsThatOfItsLossAndRidge) {
 }
 
 TEST(ModelsTest, LogisticLossDoesNotOverflow) {
-  Dataset data{.name = "one", .examples = 2, .columns = 1, .row_begin = {0, 1, 2}, .column = {0, 0},
-               .value = {1e6f, -1e6f}, .targets = {0, 0}};
+  Dataset data{.name = "one",
+               .examples = 2,
+               .columns = 1,
+               .row_begin = {0, 1, 2},
+               .column = {0, 0},
+               .value = {1e6f, -1e6f},
+               .targets = {0, 0}};
   const std::unique_ptr<Model> model = Make({.model = "logistic"}, data);
   const std::vector<std::uint64_t> examples = {0, 1};
   const std::vector<float> bias = {0.0f};
   std::vector<float> slope = {77.0f};
   Gradient gradient{.dense = slope, .rows = {}};
   const double loss = model->ComputeGradient(
-      data, examples, {.dense = bias, .rows = {{.table = 0, .keys = {0}, .values = {1.0f}}}}, gradient);
+      data, examples, {.dense = bias, .rows = {{.table = 0, .keys = {0}, .values = {1.0f}}}},
+      gradient);
   EXPECT_EQ(loss, 0.5e6);
   EXPECT_EQ(slope[0], 0.5f);
   EXPECT_EQ(gradient.rows[0].values, std::vector<float>{0.5e6f});
 }
 
 TEST(ModelsTest, KeysAreThoseTouchedSortedAndUnique) {
-  const Dataset sparse{.name = "s", .examples = 3, .columns = 10, .row_begin = {0, 2, 4, 5},
-                       .column = {7, 2, 9, 7, 1}, .value = {1, 1, 1, 1, 1}, .targets = {0, 1, 0}};
+  const Dataset sparse{.name = "s",
+                       .examples = 3,
+                       .columns = 10,
+                       .row_begin = {0, 2, 4, 5},
+                       .column = {7, 2, 9, 7, 1},
+                       .value = {1, 1, 1, 1, 1},
+                       .targets = {0, 1, 0}};
   const std::vector<std::uint64_t> examples = {1, 0, 1};
   const std::vector<Rows> weights = Make({.model = "logistic"}, sparse)->Keys(sparse, examples);
   ASSERT_EQ(weights.size(), 1u);
   EXPECT_THAT(weights[0].keys, testing::ElementsAre(2, 7, 9));
   EXPECT_TRUE(weights[0].values.empty());
 
-  const Dataset ratings{.name = "r", .examples = 3, .targets = {1, 2, 3}, .user = {8, 8, 1}, .item = {5, 4, 3}};
+  const Dataset ratings{
+      .name = "r", .examples = 3, .targets = {1, 2, 3}, .user = {8, 8, 1}, .item = {5, 4, 3}};
   const std::vector<Rows> both = Make({.model = "factorization"}, ratings)->Keys(ratings, examples);
   ASSERT_EQ(both.size(), 2u);
   EXPECT_EQ(both[0].table, 0u);
@@ -263,7 +279,9 @@ TEST(ModelsTest, EvaluateAddsUpOverBatchesToTheWhole) {
     const char* model;
     Dataset data;
   };
-  const Case cases[] = {{"softmax", DenseData()}, {"mlp", DenseData()}, {"logistic", SparseData()},
+  const Case cases[] = {{"softmax", DenseData()},
+                        {"mlp", DenseData()},
+                        {"logistic", SparseData()},
                         {"factorization", RatingData()}};
   for (const Case& c : cases) {
     const std::unique_ptr<Model> model = Make({.model = c.model}, c.data);
@@ -293,7 +311,8 @@ TEST(ModelsTest, EvaluateGoesOnBeyondOneInternalBatch) {
   Dataset data{.name = "many", .examples = 600, .width = 1, .classes = 2};
   for (std::uint64_t i = 0; i < data.examples; ++i) {
     data.features.push_back(i % 2 == 0 ? 1.0f : -1.0f);
-    data.labels.push_back(i < 450 ? static_cast<std::uint32_t>(i % 2) : 1u - static_cast<std::uint32_t>(i % 2));
+    data.labels.push_back(i < 450 ? static_cast<std::uint32_t>(i % 2)
+                                  : 1u - static_cast<std::uint32_t>(i % 2));
   }
   const std::unique_ptr<Model> model = Make({.model = "softmax"}, data);
   const std::vector<float> dense = {1.0f, -1.0f, 0.0f, 0.0f};  // Feature 1: class 0; -1: class 1.
@@ -305,7 +324,8 @@ TEST(ModelsTest, EvaluateGoesOnBeyondOneInternalBatch) {
 }
 
 TEST(ModelsTest, MetricsAreAccuracyAndRootMeanSquaredError) {
-  const Dataset ratings{.name = "r", .examples = 2, .targets = {1, 5}, .user = {0, 1}, .item = {0, 0}};
+  const Dataset ratings{
+      .name = "r", .examples = 2, .targets = {1, 5}, .user = {0, 1}, .item = {0, 0}};
   const std::unique_ptr<Model> model = Make({.model = "factorization", .factors = 1}, ratings);
   // Rows of zeros predict the mean, 3: two errors of 2.
   const std::vector<Rows> rows = {{.table = 0, .keys = {0, 1}, .values = {0, 0}},
@@ -315,7 +335,8 @@ TEST(ModelsTest, MetricsAreAccuracyAndRootMeanSquaredError) {
   EXPECT_EQ(model->Metric(sums), 2.0);
   EXPECT_EQ(model->Metric({}), 0.0);
 
-  for (const char* name : {"softmax", "mlp"}) EXPECT_EQ(Make({.model = name}, DenseData())->metric_name(), "accuracy");
+  for (const char* name : {"softmax", "mlp"})
+    EXPECT_EQ(Make({.model = name}, DenseData())->metric_name(), "accuracy");
   EXPECT_EQ(Make({.model = "logistic"}, SparseData())->metric_name(), "accuracy");
 }
 
@@ -325,7 +346,8 @@ TEST(ModelsTest, TimingHasAsManyParametersAsAskedAndNoSlope) {
   ASSERT_EQ(model->spec().dense_elements(), 9u);
   std::vector<float> parameters(9, 1.0f), slope(9, 77.0f);
   Gradient gradient{.dense = slope, .rows = {}};
-  EXPECT_EQ(model->ComputeGradient(data, AllOf(data), {.dense = parameters, .rows = {}}, gradient), 0.0);
+  EXPECT_EQ(model->ComputeGradient(data, AllOf(data), {.dense = parameters, .rows = {}}, gradient),
+            0.0);
   EXPECT_EQ(slope, std::vector<float>(9, 0.0f));
 }
 
@@ -336,24 +358,29 @@ TEST(MakeModelTest, RefusesDataThatDoesNotFitAndNamesWhatIsMissing) {
     const char* message;
   };
   const char* const kDense = "dense examples with classes (IDX files, digits); ";
-  const Case cases[] = {{"softmax", SparseData(), "--model softmax needs dense examples with classes"},
-                        {"mlp", RatingData(), "--model mlp needs dense examples with classes"},
-                        {"mlp", SparseData(), kDense},
-                        {"logistic", DenseData(), "--model logistic needs sparse examples (a LIBSVM file); dense-data has none"},
-                        {"logistic", RatingData(), "rating-data has none"},
-                        {"factorization", DenseData(), "--model factorization needs ratings (a file of user, item, rating)"},
-                        {"factorization", SparseData(), "sparse-data has none"},
-                        {"factorization", Dataset{.name = "empty"}, "empty has none"}};
+  const Case cases[] = {
+      {"softmax", SparseData(), "--model softmax needs dense examples with classes"},
+      {"mlp", RatingData(), "--model mlp needs dense examples with classes"},
+      {"mlp", SparseData(), kDense},
+      {"logistic", DenseData(),
+       "--model logistic needs sparse examples (a LIBSVM file); dense-data has none"},
+      {"logistic", RatingData(), "rating-data has none"},
+      {"factorization", DenseData(),
+       "--model factorization needs ratings (a file of user, item, rating)"},
+      {"factorization", SparseData(), "sparse-data has none"},
+      {"factorization", Dataset{.name = "empty"}, "empty has none"}};
   for (const Case& c : cases) {
-    EXPECT_THAT(MakeModel({.model = c.model}, c.data), StatusIs(StatusCode::kInvalidArgument, c.message))
+    EXPECT_THAT(MakeModel({.model = c.model}, c.data),
+                StatusIs(StatusCode::kInvalidArgument, c.message))
         << c.model << " on " << c.data.name;
   }
 }
 
 TEST(MakeModelTest, AnUnknownNameIsRefusedWithTheKnownOnes) {
-  EXPECT_THAT(MakeModel({.model = "resnet"}, DenseData()),
-              StatusIs(StatusCode::kInvalidArgument,
-                       "no model 'resnet'; there are softmax, mlp, logistic, factorization, timing"));
+  EXPECT_THAT(
+      MakeModel({.model = "resnet"}, DenseData()),
+      StatusIs(StatusCode::kInvalidArgument,
+               "no model 'resnet'; there are softmax, mlp, logistic, factorization, timing"));
 }
 
 }  // namespace
