@@ -297,8 +297,6 @@ void SchedulerNode::Stop(Time now, bool failed, std::string reason, Outbox& out)
 }
 
 void SchedulerNode::Finish(Time now, Outbox& out) {
-  // Everybody's last statistics are in.
-  if (running_since_.has_value()) ReportProgress(now, out);
   SummaryReport summary{.failed = roster_.failed, .reason = roster_.reason, .members = CurrentStatus(now).members, .evaluations = evaluations_};
   if (running_since_.has_value()) summary.running = trained_at_.value_or(now) - *running_since_;
   out.reports.push_back({now, std::move(summary)});
@@ -341,7 +339,7 @@ void SchedulerNode::ReportMembership(Time now, const std::string& event, const M
 }
 
 void SchedulerNode::ReportProgress(Time now, Outbox& out) {
-  ProgressReport report{.running = trained_at_.value_or(now) - *running_since_};
+  ProgressReport report{.running = now - *running_since_};
   Histogram staleness;
   double loss = 0, workers = 0, wait_ns = 0;
   bool first = true;
