@@ -1,6 +1,8 @@
 #include "core/report/summary.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "core/base/strings.h"
@@ -77,11 +79,12 @@ void AddEvaluations(const Options& options, const SummaryReport& report, Json& j
   for (const EvaluationReport& e : report.evaluations) sorted.push_back(e.evaluation);
   std::sort(sorted.begin(), sorted.end(),
             [](const auto& a, const auto& b) { return a.cut < b.cut; });
+  // fmin and fmax pass over NaN: an evaluation that went wrong does not hide the good ones.
   double best_loss = sorted.front().loss, best_metric = sorted.front().metric;
   for (const Evaluation& e : sorted) {
-    best_loss = std::min(best_loss, e.loss);
-    best_metric =
-        kind.more_is_better ? std::max(best_metric, e.metric) : std::min(best_metric, e.metric);
+    best_loss = std::fmin(best_loss, e.loss);
+    best_metric = kind.more_is_better ? std::fmax(best_metric, e.metric)
+                                      : std::fmin(best_metric, e.metric);
   }
   json["loss"] = sorted.back().loss;
   json["best_loss"] = best_loss;
@@ -113,6 +116,7 @@ std::string Bars(const std::vector<std::uint64_t>& histogram) {
     const std::size_t first = row * per_row;
     const std::size_t last = std::min(first + per_row, histogram.size()) - 1;
     std::string label = first == last ? StrCat(first) : StrCat(first, "-", last);
+    if (last == Histogram::kBins - 1) label = StrCat(first, "+");  // It holds all larger ones too.
     label.insert(0, 9 - std::min<std::size_t>(9, label.size()), ' ');
     // Whatever happened at all shows.
     const auto width = static_cast<std::size_t>(static_cast<double>(rows[row]) /
@@ -127,6 +131,11 @@ std::string Bars(const std::vector<std::uint64_t>& histogram) {
 double NumberOr(const Json& json, const char* key, double otherwise) {
   const auto found = json.find(key);
   return found != json.end() && found->is_number() ? found->get<double>() : otherwise;
+}
+
+// NaN and infinity are null in the file; Fixed() shows them as "-", never as a loss of 0.
+double NumberOrNan(const Json& json, const char* key) {
+  return NumberOr(json, key, std::numeric_limits<double>::quiet_NaN());
 }
 
 std::string Describe(const Json& json) {
@@ -144,13 +153,13 @@ std::string Describe(const Json& json) {
   text +=
       StrCat("trained         ", ReadableCount(samples), " samples, ", json.at("updates"),
              " updates in ", ReadableSeconds(seconds), is_virtual ? " of virtual time\n" : "\n");
-  if (json.at("metric").is_number()) {
+  if (NumberOr(json, "evaluations", 0) > 0) {
     const std::string name = json.at("metric_name").get<std::string>();
     const std::string label = StrCat("test ", name);
     text += StrCat(label, std::string(16 - std::min<std::size_t>(15, label.size()), ' '),
-                   Fixed(NumberOr(json, "metric", 0), 4), " (best ",
-                   Fixed(NumberOr(json, "best_metric", 0), 4), "), test loss ",
-                   Fixed(NumberOr(json, "loss", 0), 4), "\n");
+                   Fixed(NumberOrNan(json, "metric"), 4), " (best ",
+                   Fixed(NumberOrNan(json, "best_metric"), 4), "), test loss ",
+                   Fixed(NumberOrNan(json, "loss"), 4), "\n");
   }
   text += StrCat("throughput      ", ReadableCount(rate(samples)), " samples/s, ",
                  ReadableCount(rate(NumberOr(pushes, "applied", 0))), " pushes/s\n");

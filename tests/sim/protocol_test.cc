@@ -115,23 +115,30 @@ TEST(FailureTest, AWorkerThatDoesNotComeBackEndsTheRunByName) {
   EXPECT_THAT(cluster.Run(), StatusIs(StatusCode::kUnavailable, "worker 1 was lost and did not come back"));
 }
 
+// docs/PROTOCOL.md, "Accounting".
 TEST(AccountingTest, MessagesAndBytesOfARoundAreWhatTheProtocolSays) {
-  // docs/PROTOCOL.md, "Accounting": a round of one worker on S servers under --decisions shard moves
-  // S pushes and S answers to pulls of the shard's bytes, chunk by chunk.
   Options options = SmallCluster();
-  options.cluster.rounds = 10;
   options.cluster.segment_bytes = 128;
   options.recipe.lr = 0.001;
-  const std::uint64_t elements = 100;
+  const std::uint64_t elements = 100, workers = 4, servers = 2, rounds = 20;
+  const std::uint64_t chunks = 2 * 2;  // 50 values are 200 bytes: two chunks on each server.
   SimCluster cluster(options, MakeQuadratic(elements, 1.0f), MakeNumbered(64));
 
   ASSERT_THAT(cluster.Run(), IsOk());
 
+  const auto expect = [&](MessageType type, std::uint64_t messages, std::uint64_t bytes_each) {
+    EXPECT_EQ(cluster.delivered().at(type).messages, messages) << MessageTypeName(type);
+    EXPECT_EQ(cluster.delivered().at(type).bytes, messages * bytes_each) << MessageTypeName(type);
+  };
+  expect(MessageType::kPush, workers * rounds * chunks, 145);
+  expect(MessageType::kPullReply, workers * rounds * chunks, 150);
+  expect(MessageType::kPull, workers * servers, 121);    // The first read.
+  expect(MessageType::kPushAck, workers * servers, 85);  // Of the last push.
   for (const MemberStatus& member : cluster.summary()->members) {
     if (member.role != Role::kWorker) continue;
-    EXPECT_EQ(member.statistics.pushes_sent, 10u);
-    EXPECT_EQ(member.statistics.bytes_pushed, 10 * elements * sizeof(float));
-    EXPECT_EQ(member.statistics.bytes_pulled, 10 * elements * sizeof(float));
+    EXPECT_EQ(member.statistics.pushes_sent, rounds);
+    EXPECT_EQ(member.statistics.bytes_pushed, rounds * elements * sizeof(float));
+    EXPECT_EQ(member.statistics.bytes_pulled, rounds * elements * sizeof(float));
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include "core/base/check.h"
 #include "core/base/strings.h"
+#include "core/wire/codec.h"
 #include "scheduler/scheduler_node.h"
 #include "worker/data/data_order.h"
 #include "worker/evaluator_node.h"
@@ -12,12 +13,18 @@
 namespace slackline::testing {
 namespace {
 
-// Collects one process's traces and, if there is one, writes its event log.
+// Collects one process's traces and counts its messages and, if there is one, writes its event log.
 class Observer : public InputObserver {
  public:
-  Observer(Role role, std::uint32_t rank, std::vector<SimCluster::Traced>& into, std::unique_ptr<EventLogWriter> log)
-      : role_(role), rank_(rank), into_(into), log_(std::move(log)) {}
+  Observer(Role role, std::uint32_t rank, std::vector<SimCluster::Traced>& into,
+           std::map<MessageType, SimCluster::Delivered>& delivered, std::unique_ptr<EventLogWriter> log)
+      : role_(role), rank_(rank), into_(into), delivered_(delivered), log_(std::move(log)) {}
   void OnInput(Time now, const Input& input, const Outbox& out) override {
+    if (input.message != nullptr) {
+      SimCluster::Delivered& delivered = delivered_[input.message->type()];
+      ++delivered.messages;
+      delivered.bytes += Encode({}, Message(input.message->body)).first.size();
+    }
     for (const TraceEvent& event : out.traces) into_.push_back({role_, rank_, now, event});
     if (log_ != nullptr) log_->OnInput(now, input, out);
   }
@@ -29,6 +36,7 @@ class Observer : public InputObserver {
   Role role_;
   std::uint32_t rank_;
   std::vector<SimCluster::Traced>& into_;
+  std::map<MessageType, SimCluster::Delivered>& delivered_;
   std::unique_ptr<EventLogWriter> log_;
 };
 
@@ -158,7 +166,7 @@ SimCluster::SimCluster(Options options, std::shared_ptr<const Model> model,
       SLACKLINE_CHECK(created.ok());
       log = std::move(created).value();
     }
-    return std::make_unique<Observer>(role, rank, traces_, std::move(log));
+    return std::make_unique<Observer>(role, rank, traces_, delivered_, std::move(log));
   });
   const auto add = [this](Role role, std::uint32_t count) {
     for (std::uint32_t rank = 0; rank < count; ++rank) {

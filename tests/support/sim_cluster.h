@@ -4,6 +4,7 @@
 #define SLACKLINE_TESTS_SUPPORT_SIM_CLUSTER_H_
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -43,6 +44,13 @@ class SimCluster {
   const std::optional<SummaryReport>& summary() const { return summary_; }
   const std::vector<std::string>& notes() const { return notes_; }
 
+  // Messages delivered, by type, and the bytes of their headers and bodies.
+  struct Delivered {
+    std::uint64_t messages = 0;
+    std::uint64_t bytes = 0;
+  };
+  const std::map<MessageType, Delivered>& delivered() const { return delivered_; }
+
   struct Traced {
     Role role;
     std::uint32_t rank;
@@ -64,6 +72,7 @@ class SimCluster {
   std::optional<SummaryReport> summary_;
   std::vector<std::string> notes_;
   std::vector<Traced> traces_;
+  std::map<MessageType, Delivered> delivered_;
 };
 
 // Options for a small, quick cluster: no evaluator, sgd with lr 1, gate asp, 4 workers, 2 servers.

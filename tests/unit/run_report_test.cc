@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -145,8 +146,47 @@ TEST_F(RunReportTest, AFolderThatCannotBeWrittenIsAnError) {
   Options options;
   options.output.run_dir = dir_ + "/missing";
 
+  const std::string trouble =
+      options.output.run_dir + "/metrics.jsonl cannot be written: No such file or directory";
   EXPECT_THAT(RunReport::Create({.options = options}),
-              StatusIs(StatusCode::kUnavailable, "metrics.jsonl cannot be written"));
+              StatusIs(StatusCode::kUnavailable, trouble));
+}
+
+// JSON has no word for them, and a bare NaN would make the file unreadable for every tool.
+TEST_F(RunReportTest, LossesThatAreNoNumberAreNull) {
+  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  Options options;
+  options.output.run_dir = dir_;
+  fs::create_directories(dir_);
+  auto report = RunReport::Create({.options = options});
+  ASSERT_THAT(report, IsOk());
+  SummaryReport end = GoodEnd();
+  end.evaluations = {Evaluated(1, kInfinity, 0.1)};
+  end.members[2].statistics.loss = kNan;
+
+  (*report)->OnReport({1s, ProgressReport{.running = 1s, .loss = kNan}});
+  (*report)->OnReport({2s, Evaluated(1, kInfinity, 0.1)});
+  (*report)->OnReport({3s, end});
+  ASSERT_THAT((*report)->Finish(), IsOk());
+
+  const Json summary = Json::parse(*ReadFile(dir_ + "/summary.json"));
+  EXPECT_TRUE(summary.at("loss").is_null());
+  EXPECT_TRUE(summary.at("training_loss").is_null());
+  EXPECT_EQ(summary.at("metric"), 0.1);
+  const std::vector<std::string> lines = StrSplit(*ReadFile(dir_ + "/metrics.jsonl"), '\n');
+  EXPECT_TRUE(Json::parse(lines.at(0)).at("loss").is_null());
+  EXPECT_TRUE(Json::parse(lines.at(1)).at("loss").is_null());
+}
+
+TEST_F(RunReportTest, WithoutAFolderTheSummaryIsStillThere) {
+  auto report = RunReport::Create({.options = Options{}});
+  ASSERT_THAT(report, IsOk());
+
+  (*report)->OnReport({3s, GoodEnd()});
+
+  EXPECT_THAT((*report)->Finish(), IsOk());
+  EXPECT_EQ(Json::parse((*report)->Summary()).at("updates"), 40);
 }
 
 TEST(ClosingBlock, EndsWithTheRunFolder) {
@@ -172,6 +212,22 @@ TEST(ClosingBlock, NamesTheReasonOfAFailure) {
 
   ASSERT_THAT(block, IsOk());
   EXPECT_THAT(*block, ::testing::StartsWith("the run failed: worker 1 is lost\n"));
+}
+
+TEST(ClosingBlock, ShowsNoNumberForALossThatIsNone) {
+  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+  SummaryReport end = GoodEnd();
+  end.evaluations = {Evaluated(1, kNan, kNan), Evaluated(2, 0.5, 0.8), Evaluated(3, kNan, kNan)};
+  end.members[0].statistics.staleness.Add(1000);
+
+  const std::string summary = SummaryJson(Options{}, end, false, {});
+  const Result<std::string> block = ClosingBlock(summary, "d");
+
+  EXPECT_EQ(Json::parse(summary).at("best_loss"), 0.5);
+  EXPECT_EQ(Json::parse(summary).at("best_metric"), 0.8);
+  ASSERT_THAT(block, IsOk());
+  EXPECT_THAT(*block, HasSubstr("test accuracy   - (best 0.8000), test loss -\n"));
+  EXPECT_THAT(*block, HasSubstr("     240+ | "));
 }
 
 TEST(ClosingBlock, RefusesWhatIsNoSummary) {
