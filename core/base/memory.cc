@@ -7,10 +7,9 @@
 namespace slackline {
 
 void KeepFreedMemory() {
-  mallopt(M_MMAP_THRESHOLD, INT_MAX);
+  mallopt(M_MMAP_MAX, 0);  // Large blocks come from the heap, whose pages stay, ...
   mallopt(M_TRIM_THRESHOLD, INT_MAX);
-  // Blocks freed by ZeroMQ's thread serve the reactor's next allocation.
-  mallopt(M_ARENA_MAX, 1);
+  mallopt(M_ARENA_MAX, 1);  // ... and what ZeroMQ's thread frees serves the reactor's next one.
 }
 
 }  // namespace slackline

@@ -5,6 +5,7 @@
 
 #include "core/base/check.h"
 #include "core/base/entropy.h"
+#include "core/base/memory.h"
 #include "core/base/signals.h"
 #include "core/base/strings.h"
 #include "core/config/option_text.h"
@@ -141,6 +142,7 @@ Result<NodeId> RandomNodeId() {
 }
 
 int RunRole(Binary binary, int argc, const char* const* argv, const MakeRoleNode& make_node) {
+  KeepFreedMemory();
   const Result<Parsed> parsed = ParseOptions(binary, argc, argv);
   if (!parsed.ok()) {
     Print(stderr, StrCat(BinaryName(binary), ": ", parsed.status().message()));
