@@ -1,3 +1,5 @@
+#include <cinttypes>
+#include <cstdint>
 #include <cstdio>
 #include <memory>
 #include <optional>
@@ -47,6 +49,7 @@ class Simulation {
     report_->AddFaults("network_duplicated", network.duplicated);
     report_->AddFaults("network_reordered", network.reordered);
     const Status exits = ExitStatuses();
+    digest_ = runtime_->Digest();
     runtime_.reset();  // The last event logs are written.
     const Status reported = report_->Finish();
     for (const Status& status : {ran, exits, event_log_status_, reported, logs_.status()}) {
@@ -55,6 +58,8 @@ class Simulation {
     return Status::Ok();
   }
   std::string Summary() const { return report_ == nullptr ? "" : report_->Summary(); }
+  // Of every input and final state; nothing if the run did not begin.
+  std::optional<std::uint64_t> digest() const { return digest_; }
 
  private:
   // Writes one life's event log; keeps the first trouble for the run's end.
@@ -175,6 +180,7 @@ class Simulation {
   LogFolder logs_;
   std::unique_ptr<RunReport> report_;
   Status event_log_status_;
+  std::optional<std::uint64_t> digest_;
   std::unique_ptr<SimRuntime> runtime_;  // Before all that its Nodes and observers use.
 };
 
@@ -190,12 +196,16 @@ Status Simulate(Parsed& parsed) {
                 folder.moved_to.c_str());
   }
   std::string summary;
+  std::optional<std::uint64_t> digest;
   Status ran;
   {
     Simulation simulation(parsed.options, std::move(data), std::move(model));
     ran = simulation.Run();
     summary = simulation.Summary();
+    digest = simulation.digest();
   }
+  // The same options, seed and build give the same digest.
+  if (digest.has_value()) std::printf("digest %016" PRIx64 "\n", *digest);
   if (!summary.empty()) {
     SLACKLINE_ASSIGN_OR_RETURN(const std::string block, ClosingBlock(summary, folder.path));
     std::fputs(StrCat("\n", block).c_str(), stdout);

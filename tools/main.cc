@@ -1,7 +1,10 @@
 // slackline: the front end. One subcommand a file, command_<name>.cc.
 #include <cstdio>
 #include <string>
+#include <vector>
 
+#include "core/base/strings.h"
+#include "core/config/parse_options.h"
 #include "core/process/role_process.h"
 #include "tools/commands.h"
 
@@ -34,6 +37,16 @@ void PrintUsage(std::FILE* out) {
       out);
 }
 
+int RefuseCommand(const std::string& name) {
+  std::vector<std::string> known = {"help", "version"};
+  for (const Command& command : kCommands) known.emplace_back(command.name);
+  const std::string nearest = NearestName(name, known);
+  const std::string hint = nearest.empty() ? "slackline help lists them"
+                                           : StrCat("did you mean slackline ", nearest, "?");
+  std::fprintf(stderr, "slackline: there is no command '%s'; %s\n", name.c_str(), hint.c_str());
+  return kExitBadOptions;
+}
+
 int Main(int argc, char** argv) {
   if (argc < 2) {
     PrintUsage(stderr);
@@ -51,9 +64,7 @@ int Main(int argc, char** argv) {
   for (const Command& command : kCommands) {
     if (name == command.name) return command.run(Arguments(argv + 2, argv + argc));
   }
-  std::fprintf(stderr, "slackline: there is no command '%s'\n\n", name.c_str());
-  PrintUsage(stderr);
-  return kExitBadOptions;
+  return RefuseCommand(name);
 }
 
 }  // namespace

@@ -235,22 +235,26 @@ Result<Parsed> Assemble(Binary binary, CommandLineContent content) {
 
 }  // namespace
 
-std::string NearestOption(Binary binary, const std::string& name) {
+std::string NearestName(const std::string& name, const std::vector<std::string>& known) {
   std::string nearest;
   std::size_t nearest_distance = std::max<std::size_t>(2, name.size() / 3) + 1;
-  const auto consider = [&](const std::string& known) {
-    const std::size_t distance = EditDistance(name, known);
+  for (const std::string& candidate : known) {
+    const std::size_t distance = EditDistance(name, candidate);
     if (distance < nearest_distance) {
-      nearest = known;
+      nearest = candidate;
       nearest_distance = distance;
     }
-  };
-  for (const OptionRow& row : OptionTable()) {
-    if (row.binaries.Has(binary)) consider(row.name);
   }
-  consider("config");
-  consider("help");
   return nearest;
+}
+
+std::string NearestOption(Binary binary, const std::string& name) {
+  std::vector<std::string> known;
+  for (const OptionRow& row : OptionTable()) {
+    if (row.binaries.Has(binary)) known.push_back(row.name);
+  }
+  known.insert(known.end(), {"config", "help"});
+  return NearestName(name, known);
 }
 
 Result<Parsed> ParseOptions(Binary binary, const std::vector<std::string>& arguments) {

@@ -37,7 +37,9 @@ Result<Parsed> ParseOptions(Binary binary, int argc, const char* const* argv, in
 // Reads a config file alone, as for `slackline run`.
 Result<Parsed> ReadConfigFile(const std::string& path);
 
-// The known name that `name` was probably meant to be; "" if none is near.
+// The one of `known` that `name` was probably meant to be; "" if none is near.
+std::string NearestName(const std::string& name, const std::vector<std::string>& known);
+// The same among the options of `binary`.
 std::string NearestOption(Binary binary, const std::string& name);
 
 }  // namespace slackline

@@ -16,16 +16,18 @@ namespace {
 // Collects one process's traces and counts its messages and, if there is one, writes its event log.
 class Observer : public InputObserver {
  public:
-  Observer(Role role, std::uint32_t rank, std::vector<SimCluster::Traced>& into,
+  Observer(Role role, std::uint32_t rank, std::vector<SimCluster::Traced>* into,
            std::map<MessageType, SimCluster::Delivered>& delivered, std::unique_ptr<EventLogWriter> log)
       : role_(role), rank_(rank), into_(into), delivered_(delivered), log_(std::move(log)) {}
   void OnInput(Time now, const Input& input, const Outbox& out) override {
-    if (input.message != nullptr) {
+    if (into_ != nullptr && input.message != nullptr) {
       SimCluster::Delivered& delivered = delivered_[input.message->type()];
       ++delivered.messages;
       delivered.bytes += Encode({}, Message(input.message->body)).first.size();
     }
-    for (const TraceEvent& event : out.traces) into_.push_back({role_, rank_, now, event});
+    if (into_ != nullptr) {
+      for (const TraceEvent& event : out.traces) into_->push_back({role_, rank_, now, event});
+    }
     if (log_ != nullptr) log_->OnInput(now, input, out);
   }
   void OnEnd(Time now, std::uint64_t digest) override {
@@ -35,7 +37,7 @@ class Observer : public InputObserver {
  private:
   Role role_;
   std::uint32_t rank_;
-  std::vector<SimCluster::Traced>& into_;
+  std::vector<SimCluster::Traced>* into_;
   std::map<MessageType, SimCluster::Delivered>& delivered_;
   std::unique_ptr<EventLogWriter> log_;
 };
@@ -166,7 +168,7 @@ SimCluster::SimCluster(Options options, std::shared_ptr<const Model> model,
       SLACKLINE_CHECK(created.ok());
       log = std::move(created).value();
     }
-    return std::make_unique<Observer>(role, rank, traces_, delivered_, std::move(log));
+    return std::make_unique<Observer>(role, rank, keep_traces_ ? &traces_ : nullptr, delivered_, std::move(log));
   });
   const auto add = [this](Role role, std::uint32_t count) {
     for (std::uint32_t rank = 0; rank < count; ++rank) {
@@ -184,7 +186,8 @@ std::unique_ptr<Node> SimCluster::Make(Role role, std::uint32_t rank, NodeId sel
   own.network.rank = rank;
   switch (role) {
     case Role::kScheduler: return std::make_unique<SchedulerNode>(self, own);
-    case Role::kServer: return std::make_unique<ServerNode>(self, own, "sim");
+    case Role::kServer:
+      return make_server_ ? make_server_(self, own) : std::make_unique<ServerNode>(self, own, "sim");
     case Role::kWorker: return std::make_unique<WorkerNode>(self, own, model_, train_);
     case Role::kEvaluator: return std::make_unique<EvaluatorNode>(self, own, model_, test_);
     case Role::kObserver: break;

@@ -4,6 +4,7 @@
 #define SLACKLINE_TESTS_SUPPORT_SIM_CLUSTER_H_
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -28,6 +29,12 @@ class SimCluster {
 
   // Before Run(): writes every life's event log below `run_dir`.
   void WriteEventLogs(std::string run_dir) { run_dir_ = std::move(run_dir); }
+
+  // Before Run(): whether traces() is filled, as it is by default.
+  void KeepTraces(bool keep) { keep_traces_ = keep; }
+  // Before Run(): makes servers otherwise.
+  using MakeServer = std::function<std::unique_ptr<Node>(NodeId self, const Options& own)>;
+  void MakeServersWith(MakeServer make) { make_server_ = std::move(make); }
 
   // Runs to the end. Ok only if every process ended well.
   Status Run();
@@ -68,6 +75,8 @@ class SimCluster {
   std::shared_ptr<const Dataset> train_;
   std::shared_ptr<const Dataset> test_;
   std::string run_dir_;
+  bool keep_traces_ = true;
+  MakeServer make_server_;
   std::unique_ptr<SimRuntime> runtime_;
   std::optional<SummaryReport> summary_;
   std::vector<std::string> notes_;

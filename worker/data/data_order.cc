@@ -8,13 +8,16 @@ namespace {
 // Streams of kDataOrder: the deal of examples to workers, the epochs of all, the epochs of each.
 constexpr std::uint64_t kDeal = std::uint64_t{1} << 63;
 
-RandomStream GlobalEpoch(std::uint64_t seed, std::uint64_t epoch) { return {seed, RandomPurpose::kDataOrder, epoch}; }
+RandomStream GlobalEpoch(std::uint64_t seed, std::uint64_t epoch) {
+  return {seed, RandomPurpose::kDataOrder, epoch};
+}
 RandomStream ShardEpoch(std::uint64_t seed, std::uint32_t rank, std::uint64_t epoch) {
   return {seed, RandomPurpose::kDataOrder, (std::uint64_t{1} + rank) << 32 | (epoch & 0xFFFFFFFFu)};
 }
 }  // namespace
 
-DataOrder::DataOrder(std::uint64_t seed, std::uint64_t examples, std::uint32_t rank, std::uint32_t workers)
+DataOrder::DataOrder(std::uint64_t seed, std::uint64_t examples, std::uint32_t rank,
+                     std::uint32_t workers)
     : seed_(seed), examples_(examples), rank_(rank), workers_(workers) {
   SLACKLINE_CHECK(examples > 0 && rank < workers);
 }
@@ -38,7 +41,8 @@ std::vector<std::uint64_t> DataOrder::GlobalBatch(std::uint64_t begin, std::uint
   std::vector<std::uint64_t> batch_examples;
   batch_examples.reserve(batch);
   for (std::uint64_t i = begin; i < begin + batch; ++i) {
-    batch_examples.push_back(Permutation(examples_, GlobalEpoch(seed_, i / examples_)).At(i % examples_));
+    batch_examples.push_back(
+        Permutation(examples_, GlobalEpoch(seed_, i / examples_)).At(i % examples_));
   }
   return batch_examples;
 }

@@ -1,5 +1,6 @@
 #include "worker/data/digits.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include "core/base/strings.h"
@@ -28,12 +29,14 @@ Result<Dataset> ParseDigits(std::string_view csv) {
       const auto [rest, error] = std::from_chars(line.data(), line.data() + line.size(), value);
       const bool last = field == kPixels;
       if (error != std::errc() || value > (last ? kClasses - 1 : kDarkest)) {
-        return DataLoss(StrCat("digits, line ", line_number, ", field ", field + 1, ": '", line.substr(0, 8),
-                               "' is no number up to ", last ? kClasses - 1 : kDarkest));
+        return DataLoss(StrCat("digits, line ", line_number, ", field ", field + 1, ": '",
+                               line.substr(0, 8), "' is no number up to ",
+                               last ? kClasses - 1 : kDarkest));
       }
       line.remove_prefix(static_cast<std::size_t>(rest - line.data()));
       if (last != line.empty() || (!last && line.front() != ',')) {
-        return DataLoss(StrCat("digits, line ", line_number, ": not ", kPixels + 1, " numbers with commas between"));
+        return DataLoss(StrCat("digits, line ", line_number, ": not ", kPixels + 1,
+                               " numbers with commas between"));
       }
       if (last) {
         data.labels.push_back(value);

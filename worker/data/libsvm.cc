@@ -1,5 +1,6 @@
 #include <algorithm>
-#include <cmath>
+#include <array>
+#include <limits>
 
 #include "worker/data/readers.h"
 #include "worker/data/text_lines.h"
@@ -8,11 +9,12 @@ namespace slackline {
 
 Result<Dataset> ParseLibsvm(const std::string& name, std::string_view text) {
   constexpr std::string_view kBlank = " \t";
+  // So that the number of columns is a number too.
+  constexpr std::uint64_t kColumnMax = std::numeric_limits<std::uint64_t>::max() - 1;
   Dataset data;
   data.name = name;
   data.row_begin.push_back(0);
-  bool has_zero_column = false, has_minus = false, has_zero_label = false;
-  std::uint64_t largest = 0;
+  bool has_minus = false, has_zero_label = false;
   TextLines lines(name, text);
   for (std::string_view line; lines.Next(line);) {
     line = line.substr(0, line.find('#'));
@@ -20,27 +22,30 @@ Result<Dataset> ParseLibsvm(const std::string& name, std::string_view text) {
     if (label_text.empty()) continue;
     double label = 0;
     if (!ParseNumber(label_text, label) || (label != 0 && label != 1 && label != -1)) {
-      return lines.Refuse("label '", label_text.substr(0, 32), "'; it must be 0 or 1, or -1 or +1. Is this a LIBSVM file?");
+      return lines.Refuse("label ", Quoted(label_text),
+                          "; it must be 0 or 1, or -1 or +1. Is this a LIBSVM file?");
     }
     has_minus |= label < 0;
     has_zero_label |= label == 0;
     bool first = true;
-    for (std::string_view field = TakeField(line, kBlank); !field.empty(); field = TakeField(line, kBlank)) {
+    for (std::string_view field = TakeField(line, kBlank); !field.empty();
+         field = TakeField(line, kBlank)) {
       if (field.starts_with("qid:")) continue;
       const std::size_t colon = field.find(':');
       std::uint64_t column = 0;
       float value = 1.0f;  // A bare column counts as present.
       const bool valued = colon != std::string_view::npos;
-      if (!ParseNumber(field.substr(0, colon), column) || (valued && !ParseNumber(field.substr(colon + 1), value)) ||
-          !std::isfinite(value)) {
-        return lines.Refuse("'", field.substr(0, 48), "' is not column:value with a whole column and a finite value");
+      if (!ParseNumber(field.substr(0, colon), column) || column > kColumnMax ||
+          (valued && !ParseFloat(field.substr(colon + 1), value))) {
+        return lines.Refuse(Quoted(field), " is not column:value with a whole column up to ",
+                            kColumnMax, " and a finite value");
       }
       if (!first && column <= data.column.back()) {
-        return lines.Refuse("column ", column, " follows column ", data.column.back(), "; columns must increase");
+        return lines.Refuse("column ", column, " follows column ", data.column.back(),
+                            "; the columns of a LIBSVM line must increase");
       }
       first = false;
-      has_zero_column |= column == 0;
-      largest = std::max(largest, column);
+      data.columns = std::max(data.columns, column + 1);
       data.column.push_back(column);
       data.value.push_back(value);
     }
@@ -49,14 +54,28 @@ Result<Dataset> ParseLibsvm(const std::string& name, std::string_view text) {
   }
   data.examples = data.targets.size();
   if (data.examples == 0) return DataLoss(StrCat(name, ": no examples"));
-  if (has_minus && has_zero_label) return DataLoss(StrCat(name, ": labels -1 and 0 in one file; use 0 and 1, or -1 and +1"));
-  if (!has_zero_column) {
-    for (std::uint64_t& column : data.column) --column;
-  } else {
-    ++largest;
-  }
-  data.columns = largest;
+  if (has_minus && has_zero_label)
+    return DataLoss(StrCat(name, ": labels -1 and 0 in one file; use 0 and 1, or -1 and +1"));
   return data;
+}
+
+void CountColumnsFromZero(Dataset& train, Dataset* test) {
+  const std::array<Dataset*, 2> parts = {&train, test};
+  bool from_one = true;
+  std::uint64_t columns = 0;
+  for (const Dataset* part : parts) {
+    if (part == nullptr) continue;
+    from_one =
+        from_one && std::find(part->column.begin(), part->column.end(), 0u) == part->column.end();
+    columns = std::max(columns, part->columns);
+  }
+  if (from_one && columns > 0) --columns;
+  for (Dataset* part : parts) {
+    if (part == nullptr) continue;
+    part->columns = columns;
+    if (!from_one) continue;
+    for (std::uint64_t& column : part->column) --column;
+  }
 }
 
 }  // namespace slackline

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <filesystem>
 #include <memory>
+#include <system_error>
 
 #include "core/base/strings.h"
 #include "worker/data/readers.h"
@@ -11,13 +12,20 @@
 namespace slackline {
 
 Result<std::string> ReadDataFile(const std::string& path) {
-  std::error_code is_folder;
-  if (std::filesystem::is_directory(path, is_folder)) return NotFound(StrCat("cannot read ", path, ": it is a folder"));
+  // A pipe or a device may give bytes without end, or none for ever.
+  std::error_code error;
+  const std::filesystem::file_status status = std::filesystem::status(path, error);
+  if (!std::filesystem::is_regular_file(status)) {
+    const bool there = std::filesystem::exists(status);
+    return NotFound(
+        StrCat("cannot read ", path, ": ", there ? "it is not a regular file" : error.message()));
+  }
   errno = 0;
   // gzopen reads plain files as they are.
   const std::unique_ptr<gzFile_s, decltype(&gzclose)> file(gzopen(path.c_str(), "rb"), &gzclose);
   if (file == nullptr) {
-    return NotFound(StrCat("cannot read ", path, ": ", errno != 0 ? std::strerror(errno) : "no memory"));
+    return NotFound(
+        StrCat("cannot read ", path, ": ", errno != 0 ? std::strerror(errno) : "no memory"));
   }
   std::string bytes;
   constexpr unsigned kStep = 1u << 20;
