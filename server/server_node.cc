@@ -1,7 +1,6 @@
 #include "server/server_node.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "core/base/check.h"
 #include "core/base/strings.h"
@@ -15,21 +14,6 @@ namespace {
 constexpr TimerId kRetryTimer{3};
 constexpr TimerId kSnapshotTimer{4};
 constexpr Duration kSnapshotRetry = 5ms;
-constexpr std::size_t kCutsKept = 2;
-constexpr std::size_t kCutReadersMax = 64;
-
-// Adds one part of a read; true when it was the last one missing.
-template <typename Read>
-bool AddPart(Read& read, const Pull& pull, const Message& message) {
-  if (read.request != pull.request || read.parts.size() != pull.parts) {
-    read = {.request = pull.request, .round = pull.round, .own = pull.own, .parts = {}};
-    read.parts.resize(pull.parts);
-    read.parts_missing = pull.parts;
-  }
-  if (read.parts[pull.part].has_value()) return read.parts_missing == 0;
-  read.parts[pull.part] = message;
-  return --read.parts_missing == 0;
-}
 
 }  // namespace
 
@@ -89,7 +73,7 @@ void ServerNode::OnTimer(Time now, TimerId timer, Outbox& out) {
 
 void ServerNode::OnJobDone(Time now, JobId, Outbox& out) {
   FinishApply(out);
-  ServeCutReaders(out);
+  ServeCuts(out);
   ServeDeferred(now, out);
   Execute(now, out);
 }
@@ -246,28 +230,18 @@ void ServerNode::OnPull(NodeId from, const Message& message, Time now, Outbox& o
                            kPayloadBytesMax, " bytes: ask for fewer keys at a time"));
     }
   }
-  if (pull.cut > 0) return OnCutPull(from, message, out);
+  if (pull.cut > 0) {
+    if (t.cuts.Add(from, message, out)) ServeCuts(out);
+    return;
+  }
   Worker* worker = WorkerOf(from, pull.rank, out);
   if (worker == nullptr || pull.request < worker->read.request) return;
-  if (!AddPart(worker->read, pull, message)) return;
+  if (!worker->read.Add(message)) return;
   if (worker->grant.request == pull.request) return ServeRead(pull.rank, out);  // Asked again, or late.
   if (t.decider == nullptr) return;
   Decider::Log log;
   t.decider->OnRead(pull.rank, pull.request, pull.round, pull.own, log);
   Commit(std::move(log), now, out);
-}
-
-void ServerNode::OnCutPull(NodeId from, const Message& message, Outbox& out) {
-  Training& t = *training_;
-  const auto& pull = std::get<Pull>(message.body);
-  if (!t.cut_readers.contains(from) && t.cut_readers.size() >= kCutReadersMax) {
-    return out.SendTo(from, Refused{StatusCode::kResourceExhausted, true,
-                                    StrCat("more than ", kCutReadersMax, " readers of cuts")});
-  }
-  CutReader& reader = t.cut_readers[from];
-  reader.wanted = pull.cut;
-  reader.or_later = pull.or_later;
-  if (AddPart(reader.read, pull, message)) ServeCutReaders(out);
 }
 
 // --- Deciding -------------------------------------------------------------------------------------
@@ -470,7 +444,7 @@ void ServerNode::ExecuteDiscard(const Decision& decision, Outbox& out) {
 void ServerNode::ExecuteGrant(const Decision& decision, Outbox& out) {
   Worker& worker = training_->workers[decision.rank];
   worker.grant = decision;
-  if (worker.read.request == decision.request && worker.read.parts_missing == 0) ServeRead(decision.rank, out);
+  if (worker.read.request == decision.request && worker.read.complete()) ServeRead(decision.rank, out);
 }
 
 void ServerNode::ServeRead(std::uint32_t rank, Outbox& out) {
@@ -497,7 +471,7 @@ void ServerNode::ServeRead(std::uint32_t rank, Outbox& out) {
     reply.acknowledged = ack->second.seq + 1;
     t.acks.erase(ack);
   }
-  Answer(worker.sender, worker.read, t.shard->Snapshot(), nullptr, reply, out);
+  Answer(worker.sender, worker.read, *t.shard, t.shard->Snapshot(), nullptr, reply, out);
 }
 
 void ServerNode::ServeDeferred(Time now, Outbox& out) {
@@ -530,82 +504,21 @@ void ServerNode::ExecuteLeave(const Decision& decision, Outbox& out) {
 
 void ServerNode::ExecuteCut(const Decision& decision, Outbox& out) {
   Training& t = *training_;
-  t.cuts.push_back({.number = decision.cut, .version = t.version, .samples = decision.samples, .last = decision.last, .content = t.shard->MakeCut()});
-  while (t.cuts.size() > kCutsKept) t.cuts.pop_front();
-  out.traces.push_back({.kind = TraceEvent::Kind::kCutMade, .shard = t.rank, .seq = decision.cut, .version = t.version, .value = decision.samples});
-  ServeCutReaders(out);
+  t.cuts.Keep({.number = decision.cut,
+               .version = t.version,
+               .samples = decision.samples,
+               .last = decision.last,
+               .content = t.shard->MakeCut()});
+  out.traces.push_back({.kind = TraceEvent::Kind::kCutMade,
+                        .shard = t.rank,
+                        .seq = decision.cut,
+                        .version = t.version,
+                        .value = decision.samples});
+  ServeCuts(out);
 }
 
-void ServerNode::ServeCutReaders(Outbox& out) {
-  Training& t = *training_;
-  if (t.applying || t.cuts.empty()) return;
-  for (auto it = t.cut_readers.begin(); it != t.cut_readers.end();) {
-    const auto& [node, reader] = *it;
-    const auto kept = std::find_if(t.cuts.begin(), t.cuts.end(), [&r = reader](const KeptCut& cut) {
-      return r.or_later ? cut.number >= r.wanted : cut.number == r.wanted;
-    });
-    const bool gone = kept == t.cuts.end() && reader.wanted < t.cuts.front().number;
-    if (reader.read.parts_missing > 0 || (kept == t.cuts.end() && !gone)) {
-      ++it;
-      continue;
-    }
-    if (gone) {
-      Answer(node, reader.read, {}, nullptr, PullReply{.cut = reader.wanted, .gone = true}, out);
-    } else {
-      Answer(node, reader.read, kept->content.dense, &kept->content,
-             PullReply{.version = kept->version, .cut = kept->number, .samples = kept->samples, .last = kept->last}, out);
-    }
-    it = t.cut_readers.erase(it);
-  }
-}
-
-void ServerNode::Answer(NodeId to, const Read& read, const std::vector<Shard::Segment>& dense,
-                        const Shard::Cut* cut, PullReply reply, Outbox& out) {
-  Training& t = *training_;
-  reply.request = read.request;
-  for (std::uint32_t part = 0; part < read.parts.size(); ++part) {
-    const Message& asked = *read.parts[part];
-    const auto& pull = std::get<Pull>(asked.body);
-    reply.part = part;
-    reply.rank = pull.rank;
-    reply.table = pull.table;
-    reply.offset = 0;
-    reply.count = 0;
-    reply.chunk = 0;
-    reply.chunks = 1;
-    if (reply.gone || (pull.table == kDense && dense.empty())) {
-      out.SendTo(to, reply);
-      reply.acknowledged = 0;
-      continue;
-    }
-    if (pull.table == kDense) {
-      reply.chunks = static_cast<std::uint32_t>(dense.size());
-      for (const Shard::Segment& segment : dense) {
-        reply.offset = segment.offset;
-        reply.count = segment.count;
-        out.SendTo(to, Message(reply, segment.values));
-        ++reply.chunk;
-        reply.acknowledged = 0;  // Said once.
-      }
-      continue;
-    }
-    const RowTable& table = t.shard->tables()[pull.table];
-    const std::size_t width = table.width();
-    Buffer values = Buffer::Allocate(pull.count * width * sizeof(float));
-    for (std::uint64_t i = 0; i < pull.count; ++i) {
-      std::uint64_t key;
-      std::memcpy(&key, asked.payload.bytes().data() + i * sizeof key, sizeof key);
-      const std::span<float> row = values.mutable_floats().subspan(i * width, width);
-      if (cut != nullptr) {
-        cut->rows[pull.table]->Read(table, key, row);
-      } else {
-        table.Read(key, row);
-      }
-    }
-    reply.count = pull.count;
-    out.SendTo(to, Message(reply, std::move(values)));
-    reply.acknowledged = 0;
-  }
+void ServerNode::ServeCuts(Outbox& out) {
+  if (!training_->applying) training_->cuts.Serve(*training_->shard, out);
 }
 
 // --- Reporting ------------------------------------------------------------------------------------

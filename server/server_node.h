@@ -18,6 +18,8 @@
 #include "core/policy/clock_table.h"
 #include "core/runtime/node.h"
 #include "core/session/member.h"
+#include "server/answer.h"
+#include "server/cut_shelf.h"
 #include "server/decider.h"
 #include "server/decision_stream.h"
 #include "server/shard.h"
@@ -42,14 +44,6 @@ class ServerNode : public Node {
   std::uint64_t version() const { return training_ ? training_->version : 0; }
 
  private:
-  // The parts of one read, answered together.
-  struct Read {
-    std::uint64_t request = 0;
-    std::uint64_t round = 0;
-    std::uint64_t own = 0;
-    std::vector<std::optional<Message>> parts;
-    std::size_t parts_missing = 0;
-  };
   // Which shards have a push complete: it exists once all have.
   struct Gathered {
     std::vector<bool> shards;
@@ -63,21 +57,9 @@ class ServerNode : public Node {
     std::uint64_t next_seq = 0;  // As told when it was opened.
     Stage stage;
     std::vector<PushOutcome> outcomes;  // Of the newest decided pushes, by seq modulo its size.
-    Read read;
+    PendingRead read;            // The newest.
     Decision grant;              // Of the newest read granted; request 0: none in this life.
     std::map<std::uint64_t, Gathered> gathered;  // The lead's, by seq: where a push lies complete.
-  };
-  struct CutReader {
-    std::uint64_t wanted = 0;
-    bool or_later = false;
-    Read read;
-  };
-  struct KeptCut {
-    std::uint64_t number = 0;
-    std::uint64_t version = 0;
-    std::uint64_t samples = 0;
-    bool last = false;
-    Shard::Cut content;
   };
   // All that exists only once the run has formed.
   struct Training {
@@ -96,8 +78,7 @@ class ServerNode : public Node {
     std::vector<StagedEntry> updating;  // ... and the pushes it is made of.
     std::uint64_t version = 0;
     std::uint64_t samples = 0;
-    std::map<NodeId, CutReader> cut_readers;
-    std::deque<KeptCut> cuts;
+    CutShelf cuts;
     std::vector<std::pair<NodeId, PushAck>> acks;  // Not sent yet: an answer may carry them.
     std::vector<std::uint32_t> deferred_reads;  // Ranks whose read waits for an apply to end, or
                                                 // for older snapshots to be dropped.
@@ -109,7 +90,6 @@ class ServerNode : public Node {
   void OnClose(NodeId from, const SessionClose& message, Time now, Outbox& out);
   void OnPush(NodeId from, const Push& push, const Buffer& payload, Time now, Outbox& out);
   void OnPull(NodeId from, const Message& message, Time now, Outbox& out);
-  void OnCutPull(NodeId from, const Message& message, Outbox& out);
   void OnStaged(const Staged& message, Time now, Outbox& out);
   void OnDecisions(NodeId from, const Decisions& message, Time now, Outbox& out);
   // The worker of this rank if `from` is its present life; else refuses and returns nullptr.
@@ -134,10 +114,7 @@ class ServerNode : public Node {
   void ServeRead(std::uint32_t rank, Outbox& out);
   void SendAcks(Outbox& out);
   void ServeDeferred(Time now, Outbox& out);
-  void ServeCutReaders(Outbox& out);
-  // Sends every part of the answer. `cut`: rows as they were then; else as they are.
-  void Answer(NodeId to, const Read& read, const std::vector<Shard::Segment>& dense,
-              const Shard::Cut* cut, PullReply reply, Outbox& out);
+  void ServeCuts(Outbox& out);
   Statistics CurrentStatistics(Time now) const;
 
   const NodeId self_;

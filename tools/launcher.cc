@@ -257,6 +257,9 @@ void Launcher::TakeSignal() {
   while (read(signals_, &info, sizeof info) == sizeof info) {
     ++interrupts_;
     SignalAll(interrupts_ == 1 ? static_cast<int>(info.ssi_signo) : SIGKILL);
+    // Interrupted children end with a failure. All have been told: SIGTERM would be a second
+    // interrupt to those that still write their records.
+    terminate_at_ = Time::max();
   }
 }
 

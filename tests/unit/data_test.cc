@@ -270,7 +270,7 @@ TEST(Ratings, LongLinesAreQuotedInPart) {
 
 TEST_F(DataFiles, ReadsPlainAndCompressedBytes) {
   std::string bytes;
-  for (int i = 0; i < 1'200'000; ++i) bytes += static_cast<char>(i * i >> 3);
+  for (unsigned i = 0; i < 1'200'000; ++i) bytes += static_cast<char>(i * i >> 3);
 
   const Result<std::string> plain = ReadDataFile(Write("plain.gz", bytes));
   const Result<std::string> compressed = ReadDataFile(Write("compressed", Gz(bytes)));

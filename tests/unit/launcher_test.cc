@@ -114,6 +114,26 @@ TEST(Launcher, PassesASignalOnAndASecondOneKills) {
   }
 }
 
+TEST(Launcher, WhoLeavesSlowlyAfterASignalIsNotToldTwice) {
+  std::vector<std::string> lines;
+  Launcher launcher({.on_line =
+                         [&](std::size_t, const ChildSpec&, const std::string& line) {
+                           lines.push_back(line);
+                           if (lines.size() == 2) kill(getpid(), SIGTERM);
+                         },
+                     .settle = 10ms});
+  ASSERT_THAT(launcher.Start(Shell("worker 0", "trap 'exit 1' TERM; echo ready; "
+                                               "while :; do sleep 0.01; done")),
+              IsOk());
+  ASSERT_THAT(launcher.Start(Shell("scheduler 0", "trap 'echo told; told=1' TERM; echo ready; "
+                                                  "while [ -z \"$told\" ]; do sleep 0.01; done; "
+                                                  "sleep 0.2")),
+              IsOk());
+
+  EXPECT_THAT(launcher.WaitForAll(), StatusIs(StatusCode::kUnavailable, "interrupted"));
+  EXPECT_THAT(lines, ElementsAre("ready", "ready", "told"));
+}
+
 TEST(Launcher, LeavesNobodyBehind) {
   pid_t child_pid = 0;
   {

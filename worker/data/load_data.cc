@@ -104,7 +104,7 @@ Result<Split> LoadText(const std::string& path, std::uint64_t seed, ParseText pa
     return SplitOff(all, std::max<std::uint64_t>(1, all.examples / 10), seed);
   }
   SLACKLINE_ASSIGN_OR_RETURN(Dataset test, LoadTextPart(test_path, parse));
-  CountColumnsFromZero(all, &test);
+  CountColumnsFromZero(all, &test);  // Ratings have none.
   return Split{std::make_shared<Dataset>(std::move(all)),
                std::make_shared<Dataset>(std::move(test))};
 }
