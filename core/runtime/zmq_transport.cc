@@ -72,6 +72,7 @@ struct ZmqTransport::Impl {
     NodeId peer;
     std::string address;
     zmq::socket_t socket;
+    bool heard = false;  // Anything at all came from there.
   };
 
   Options options;
@@ -87,6 +88,10 @@ struct ZmqTransport::Impl {
   TransportCounts counts;
 
   ~Impl() {
+    // Nobody was ever there: nothing to wait for.
+    for (Link& link : links) {
+      if (!link.heard) link.socket.set(zmq::sockopt::linger, 0);
+    }
     if (wake_fd >= 0) close(wake_fd);
   }
 
@@ -221,6 +226,7 @@ std::size_t ZmqTransport::Receive(std::size_t limit, const Deliver& deliver) {
       const bool from_link = at < impl_->links.size();
       zmq::socket_t& socket = from_link ? impl_->links[at].socket : *impl_->router;
       if (!impl_->ReceiveFrom(socket, from_link ? std::optional(impl_->links[at].peer) : std::nullopt, deliver)) break;
+      if (from_link) impl_->links[at].heard = true;
       ++received;
     }
   }

@@ -65,7 +65,8 @@ void Member::OnTimer(Time now, Outbox& out) {
     return;
   }
   if (!rank_.has_value()) {
-    if (now - started_ >= join_timeout_) {
+    // Another question could not be answered in time: end within the limit, not beyond it.
+    if (now - started_ + timeouts_.join_retry >= join_timeout_) {
       const std::string heard = last_refusal_.empty() ? "no answer" : last_refusal_;
       out.Exit(DeadlineExceeded(
           StrCat("could not join the scheduler at ", scheduler_, " within ", Seconds(join_timeout_),
