@@ -101,6 +101,17 @@ TEST(ZmqClusterTest, PromisesHoldAndTheLogReplaysInTheSimulator) {
   EXPECT_TRUE(replay->identical()) << (replay->difference.has_value() ? replay->difference->ToString() : "stopped");
 }
 
+TEST(ZmqClusterTest, TrainsOverIpv6) {
+  Options options = Real();
+  options.network.bind = "::1";
+  if (!ZmqRuntime::Create({.self = NodeId{5}, .listen = true, .network = options.network, .time_model = {}, .on_report = {}, .on_note = {}}).ok()) {
+    GTEST_SKIP() << "no IPv6 loopback on this machine";
+  }
+  options.recipe.lr = 0.01;
+
+  ExpectAllWell(RunZmqCluster(options, MakeQuadratic(64, 1.0f), MakeNumbered(64)));
+}
+
 TEST(ZmqClusterTest, AWorkerWithoutASchedulerNamesTheAddressItTried) {
   Options options = Real();
   options.cluster.workers = 1;

@@ -1,0 +1,195 @@
+// What a listening process makes of strangers: it counts them, and goes on.
+#include "core/runtime/zmq_transport.h"
+
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <optional>
+#include <string>
+#include <zmq.hpp>
+
+#include "core/base/clock.h"
+#include "core/base/strings.h"
+#include "tests/support/status_matchers.h"
+
+namespace slackline {
+namespace {
+
+std::unique_ptr<ZmqTransport> Listen(const std::string& run_id = "run", NodeId self = NodeId{1000}) {
+  auto transport = ZmqTransport::Create({.self = self, .run_id = run_id, .listen = true, .network = {}});
+  EXPECT_THAT(transport, IsOk());
+  return std::move(transport).value();
+}
+
+std::unique_ptr<ZmqTransport> Client(NodeId self, const std::string& run_id = "run") {
+  auto transport = ZmqTransport::Create({.self = self, .run_id = run_id, .listen = false, .network = {}});
+  EXPECT_THAT(transport, IsOk());
+  return std::move(transport).value();
+}
+
+// Receives until `done` says so; false after ten seconds.
+template <typename Done>
+bool ReceiveUntil(ZmqTransport& transport, const ZmqTransport::Deliver& deliver, Done done) {
+  const SteadyClock clock;
+  while (!done()) {
+    if (clock.Now() > 10s) return false;
+    if (transport.Receive(16, deliver) == 0) transport.Wait(20ms);
+  }
+  return true;
+}
+
+int ConnectRaw(const std::string& address) {
+  const int port = std::stoi(address.substr(address.rfind(':') + 1));
+  const int fd = socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in to{};
+  to.sin_family = AF_INET;
+  to.sin_port = htons(static_cast<std::uint16_t>(port));
+  to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  EXPECT_EQ(connect(fd, reinterpret_cast<sockaddr*>(&to), sizeof to), 0);
+  return fd;
+}
+
+// True once a good peer's message gets through.
+bool StillServes(ZmqTransport& transport) {
+  auto friendly = Client(NodeId{55});
+  EXPECT_THAT(friendly->Connect(NodeId{1000}, transport.address()), IsOk());
+  friendly->Send(NodeId{1000}, SessionOpen{.rank = 3}, 1);
+  bool got = false;
+  return ReceiveUntil(
+      transport,
+      [&](NodeId from, const Received& received) {
+        got |= from == NodeId{55} && std::holds_alternative<SessionOpen>(received.message.body);
+      },
+      [&] { return got; });
+}
+
+TEST(ZmqTransportTest, FramesOfGarbageAreCountedAndHarmNobody) {
+  auto transport = Listen();
+  zmq::context_t context;
+  zmq::socket_t stranger(context, zmq::socket_type::dealer);
+  stranger.set(zmq::sockopt::linger, 0);
+  stranger.set(zmq::sockopt::routing_id, std::string("S1234567") + '8');
+  stranger.connect(transport->address());
+  const std::string garbage(200, 'x');
+  for (int i = 0; i < 3; ++i) stranger.send(zmq::buffer(garbage), zmq::send_flags::none);
+  stranger.send(zmq::message_t(), zmq::send_flags::none);
+  for (int part = 0; part < 4; ++part) stranger.send(zmq::buffer(garbage), zmq::send_flags::sndmore);
+  stranger.send(zmq::buffer(garbage), zmq::send_flags::none);
+
+  const bool counted = ReceiveUntil(*transport, [](NodeId, const Received&) { ADD_FAILURE() << "delivered"; },
+                                    [&] { return transport->counts().refused == 5; });
+
+  EXPECT_TRUE(counted) << transport->counts().refused;
+  EXPECT_TRUE(StillServes(*transport));
+}
+
+TEST(ZmqTransportTest, AFrameOf2To63BytesAnnouncedCostsNothing) {
+  auto transport = Listen();
+  const int fd = ConnectRaw(transport->address());
+  // ZMTP 3.0: the greeting, a READY command of a DEALER, and the head of a long frame.
+  std::string bytes("\xFF\0\0\0\0\0\0\0\x01\x7F\x03\0NULL", 16);
+  bytes.resize(64, '\0');
+  const std::string ready("\x05READY\x0BSocket-Type\0\0\0\x06""DEALER\x08Identity\0\0\0\0", 6 + 12 + 4 + 6 + 9 + 4);
+  bytes += '\x04';
+  bytes += static_cast<char>(ready.size());
+  bytes += ready;
+  bytes += '\x02';
+  bytes += std::string("\x80\0\0\0\0\0\0\0", 8);
+  bytes += std::string(1000, 'y');
+
+  const ssize_t sent = send(fd, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+
+  EXPECT_EQ(sent, static_cast<ssize_t>(bytes.size()));
+  EXPECT_TRUE(StillServes(*transport));
+  close(fd);
+}
+
+TEST(ZmqTransportTest, BytesThatAreNoZeroMqAreLeftAlone) {
+  auto transport = Listen();
+  const int fd = ConnectRaw(transport->address());
+  const std::string http = "GET / HTTP/1.1\r\nHost: here\r\n\r\n";
+
+  EXPECT_EQ(send(fd, http.data(), http.size(), MSG_NOSIGNAL), static_cast<ssize_t>(http.size()));
+
+  EXPECT_TRUE(StillServes(*transport));
+  close(fd);
+}
+
+TEST(ZmqTransportTest, AnotherRunIsToldBothNumbers) {
+  auto transport = Listen("this");
+  auto stranger = Client(NodeId{77}, "that");
+  ASSERT_THAT(stranger->Connect(kSchedulerNode, transport->address()), IsOk());
+  stranger->Send(kSchedulerNode, SessionOpen{.rank = 0}, 1);
+
+  ASSERT_TRUE(ReceiveUntil(*transport, [](NodeId, const Received&) { ADD_FAILURE() << "delivered"; },
+                           [&] { return transport->counts().refused == 1; }));
+  std::optional<Refused> told;
+  ASSERT_TRUE(ReceiveUntil(
+      *stranger,
+      [&](NodeId from, const Received& received) {
+        EXPECT_EQ(from, kSchedulerNode);
+        told = std::get<Refused>(received.message.body);
+      },
+      [&] { return told.has_value(); }));
+
+  EXPECT_FALSE(told->retry);
+  EXPECT_NE(told->message.find(StrCat(RunNumber("this"))), std::string::npos) << told->message;
+  EXPECT_NE(told->message.find(StrCat(RunNumber("that"))), std::string::npos) << told->message;
+}
+
+TEST(ZmqTransportTest, NobodySpeaksInAnothersName) {
+  auto transport = Listen();
+  // A connection with one routing id and messages that claim another sender.
+  zmq::context_t context;
+  zmq::socket_t stranger(context, zmq::socket_type::dealer);
+  stranger.set(zmq::sockopt::linger, 0);
+  stranger.set(zmq::sockopt::routing_id, std::string("S1234567") + '8');
+  stranger.connect(transport->address());
+  const Frames frames = Encode({.run = RunNumber("run"), .sender = NodeId{55}, .number = 1}, SessionOpen{.rank = 3});
+  stranger.send(zmq::buffer(frames.first.bytes().data(), frames.first.size()), zmq::send_flags::none);
+
+  EXPECT_TRUE(ReceiveUntil(*transport, [](NodeId, const Received&) { ADD_FAILURE() << "delivered"; },
+                           [&] { return transport->counts().refused == 1; }));
+}
+
+TEST(ZmqTransportTest, WhatIsSentBeforeThePeerIsThereArrivesWhenItComes) {
+  auto early = Client(NodeId{55});
+  auto place = Listen();
+  const std::string address = place->address();
+  const std::string port = address.substr(address.rfind(':') + 1);
+  place.reset();
+  ASSERT_THAT(early->Connect(NodeId{1000}, address), IsOk());
+  early->Send(NodeId{1000}, SessionOpen{.rank = 9}, 1);
+  NetworkOptions network;
+  network.ports = port;
+
+  auto late = ZmqTransport::Create({.self = NodeId{1000}, .run_id = "run", .listen = true, .network = network});
+
+  ASSERT_THAT(late, IsOk());
+  bool got = false;
+  EXPECT_TRUE(ReceiveUntil(**late, [&](NodeId, const Received&) { got = true; }, [&] { return got; }));
+}
+
+TEST(ZmqTransportTest, APayloadGoesThroughWholeInFramesOfItsOwnOrNot) {
+  auto transport = Listen();
+  auto client = Client(NodeId{55});
+  ASSERT_THAT(client->Connect(NodeId{1000}, transport->address()), IsOk());
+  for (const std::size_t floats : {std::size_t{1}, std::size_t{255}, std::size_t{4096}, std::size_t{4097}, std::size_t{1} << 20}) {
+    Buffer payload = Buffer::Allocate(floats * sizeof(float));
+    for (std::size_t i = 0; i < floats; ++i) payload.mutable_floats()[i] = static_cast<float>(i % 1000);
+    client->Send(NodeId{1000}, Message(Push{.count = floats}, payload), 1);
+    std::optional<Received> got;
+
+    ASSERT_TRUE(ReceiveUntil(*transport, [&](NodeId, Received received) { got = std::move(received); }, [&] { return got.has_value(); }));
+
+    ASSERT_EQ(got->message.payload.size(), payload.size());
+    EXPECT_EQ(std::memcmp(got->message.payload.bytes().data(), payload.bytes().data(), payload.size()), 0);
+  }
+}
+
+}  // namespace
+}  // namespace slackline
