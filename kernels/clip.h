@@ -17,8 +17,8 @@ namespace slackline {
 //   tensor: every tensor, and all touched rows of every table, by their own norm.
 // A gradient that is not finite stays as it is. REQUIRES how to be one of these and norm > 0;
 // dense.size() == spec.dense_elements().
-void ClipGradient(std::string_view how, float norm, const ParameterSpec& spec, std::span<float> dense,
-                  std::vector<Rows>& rows);
+void ClipGradient(std::string_view how, float norm, const ParameterSpec& spec,
+                  std::span<float> dense, std::vector<Rows>& rows);
 
 }  // namespace slackline
 

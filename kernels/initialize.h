@@ -11,11 +11,12 @@
 namespace slackline {
 
 // The values of the flat order [begin, begin + out.size()). REQUIRES the range to lie within it.
-void InitializeDense(const ParameterSpec& spec, std::uint64_t seed, std::uint64_t begin, std::span<float> out);
+void InitializeDense(const ParameterSpec& spec, std::uint64_t seed, std::uint64_t begin,
+                     std::span<float> out);
 
 // The values of one row. REQUIRES out.size() == table.width.
-void InitializeRow(const TableSpec& table, std::uint32_t table_index, std::uint64_t seed, std::uint64_t key,
-                   std::span<float> out);
+void InitializeRow(const TableSpec& table, std::uint32_t table_index, std::uint64_t seed,
+                   std::uint64_t key, std::span<float> out);
 
 }  // namespace slackline
 

@@ -1,8 +1,8 @@
 // Ops: the few operations that models and servers are written on. Plain pointers and sizes, so that
 // a model knows no device and no matrix library. Matrices are dense and row-major.
 //
-// Deterministic: the same input gives the same bits, in every build of one instruction set. Element-
-// wise ops are exact to the rounding of each step; sums say in which order they add.
+// Deterministic: the same input gives the same bits, in every build of one instruction set.
+// Element- wise ops are exact to the rounding of each step; sums say in which order they add.
 //
 // Threads: free of state; outputs must not overlap inputs unless said otherwise.
 #ifndef SLACKLINE_KERNELS_OPS_H_
@@ -17,9 +17,11 @@ namespace slackline {
 // c (m x n) = a (m x k) b (k x n).
 void MatMul(const float* a, const float* b, float* c, std::size_t m, std::size_t k, std::size_t n);
 // c (m x n) = a^T b, with a (k x m), b (k x n): a weight's gradient from a batch of k.
-void MatMulTransposedA(const float* a, const float* b, float* c, std::size_t m, std::size_t k, std::size_t n);
+void MatMulTransposedA(const float* a, const float* b, float* c, std::size_t m, std::size_t k,
+                       std::size_t n);
 // c (m x n) = a b^T, with a (m x k), b (n x k): a gradient on its way back through a weight.
-void MatMulTransposedB(const float* a, const float* b, float* c, std::size_t m, std::size_t k, std::size_t n);
+void MatMulTransposedB(const float* a, const float* b, float* c, std::size_t m, std::size_t k,
+                       std::size_t n);
 
 // Adds `bias` (columns) to every row of `x` (rows x columns).
 void AddBias(const float* bias, float* x, std::size_t rows, std::size_t columns);
@@ -36,8 +38,8 @@ struct Classified {
   double loss = 0;            // Sum over the rows, of -log p(label).
   std::uint64_t correct = 0;  // Rows whose largest logit (the first of equals) is the label's.
 };
-// Softmax cross-entropy of `logits` (rows x classes) against labels. Where `gradient` is not null it
-// becomes the gradient of the *mean* loss; it may be `logits` itself. REQUIRES labels < classes.
+// Softmax cross-entropy of `logits` (rows x classes) against labels. Where `gradient` is not null
+// it becomes the gradient of the *mean* loss; it may be `logits` itself. REQUIRES labels < classes.
 Classified SoftmaxCrossEntropy(const float* logits, const std::uint32_t* labels, float* gradient,
                                std::size_t rows, std::size_t classes);
 

@@ -17,8 +17,8 @@
 namespace slackline {
 
 struct RuleHyperparameters {
-  float momentum = 0.9f;      // momentum, nesterov
-  float beta1 = 0.9f;         // adam, adamw
+  float momentum = 0.9f;  // momentum, nesterov
+  float beta1 = 0.9f;     // adam, adamw
   float beta2 = 0.999f;
   float epsilon = 1e-8f;      // adagrad, adam, adamw
   float weight_decay = 0.0f;  // adamw: decoupled; others: added to the gradient

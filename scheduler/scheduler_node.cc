@@ -15,7 +15,8 @@ constexpr std::size_t kBarriersMax = 1024;
 
 Status CheckShapes(const ParameterSpec& spec) {
   if (spec.dense_elements() == 0 && spec.tables.empty()) {
-    return InvalidArgument("the model has no parameters: no tensor has an element and there is no table");
+    return InvalidArgument(
+        "the model has no parameters: no tensor has an element and there is no table");
   }
   return Status::Ok();
 }
@@ -38,7 +39,8 @@ SchedulerNode::SchedulerNode(NodeId, const Options& options)
   roster_.evaluators = options.cluster.evaluate ? 1 : 0;
 }
 
-// --- Inputs ---------------------------------------------------------------------------------------
+// --- Inputs
+// ---------------------------------------------------------------------------------------
 
 void SchedulerNode::OnStart(Time now, Outbox& out) {
   next_waiting_note_ = now + timeouts_.patience / 2;
@@ -47,11 +49,13 @@ void SchedulerNode::OnStart(Time now, Outbox& out) {
 
 void SchedulerNode::OnMessage(Time now, NodeId from, const Message& message, Outbox& out) {
   if (const auto* hello = std::get_if<Hello>(&message.body)) return OnHello(now, from, *hello, out);
-  if (std::holds_alternative<StatusRequest>(message.body)) return out.SendTo(from, CurrentStatus(now));
+  if (std::holds_alternative<StatusRequest>(message.body))
+    return out.SendTo(from, CurrentStatus(now));
   Member* member = MemberOf(from);
   if (member == nullptr) {  // A life that is not, or no longer, part of this run.
     return out.SendTo(from, Refused{StatusCode::kFailedPrecondition, false,
-                                    "this process is not part of the run: its place was given to another, or it never joined"});
+                                    "this process is not part of the run: its place was given to "
+                                    "another, or it never joined"});
   }
   member->heard = now;
   if (const auto* heartbeat = std::get_if<Heartbeat>(&message.body)) {
@@ -74,8 +78,10 @@ void SchedulerNode::OnTimer(Time now, TimerId, Outbox& out) {
     next_waiting_note_ = now + timeouts_.patience;
     out.Info(StrCat("waiting for ", Missing()));
     if (now >= options_.network.join_timeout) {
-      Stop(now, true, StrCat("not everybody joined within ", Seconds(options_.network.join_timeout),
-                             " s (--join-timeout): missing ", Missing()), out);
+      Stop(now, true,
+           StrCat("not everybody joined within ", Seconds(options_.network.join_timeout),
+                  " s (--join-timeout): missing ", Missing()),
+           out);
     }
   }
   if (roster_.phase == Phase::kRunning && now >= next_progress_) {
@@ -87,10 +93,12 @@ void SchedulerNode::OnTimer(Time now, TimerId, Outbox& out) {
 
 void SchedulerNode::OnInterrupt(Time now, Outbox& out) { Stop(now, true, "interrupted", out); }
 
-// --- Joining --------------------------------------------------------------------------------------
+// --- Joining
+// --------------------------------------------------------------------------------------
 
 Status SchedulerNode::Fits(const Hello& hello) const {
-  if (hello.role != Role::kServer && hello.role != Role::kWorker && hello.role != Role::kEvaluator) {
+  if (hello.role != Role::kServer && hello.role != Role::kWorker &&
+      hello.role != Role::kEvaluator) {
     return InvalidArgument(StrCat("a ", RoleName(hello.role), " does not join"));
   }
   if (hello.agreement != agreement_) {
@@ -101,21 +109,23 @@ Status SchedulerNode::Fits(const Hello& hello) const {
   SLACKLINE_RETURN_IF_ERROR(CheckShapes(hello.parameters));
   const bool known = roster_.parameters.dense_elements() > 0 || !roster_.parameters.tables.empty();
   if (known && !(hello.parameters == roster_.parameters)) {
-    return FailedPrecondition(StrCat("this model has ", hello.parameters.tensors.size(), " tensors of ",
-                                     hello.parameters.dense_elements(), " values and ",
-                                     hello.parameters.tables.size(), " tables; the run's has ",
-                                     roster_.parameters.tensors.size(), " of ",
-                                     roster_.parameters.dense_elements(), " and ", roster_.parameters.tables.size(),
-                                     " (or their names, shapes or initial values differ)"));
+    return FailedPrecondition(
+        StrCat("this model has ", hello.parameters.tensors.size(), " tensors of ",
+               hello.parameters.dense_elements(), " values and ", hello.parameters.tables.size(),
+               " tables; the run's has ", roster_.parameters.tensors.size(), " of ",
+               roster_.parameters.dense_elements(), " and ", roster_.parameters.tables.size(),
+               " (or their names, shapes or initial values differ)"));
   }
   if (hello.role == Role::kWorker && roster_.rounds > 0 && hello.rounds != roster_.rounds) {
-    return FailedPrecondition(StrCat("this worker would do ", hello.rounds, " rounds, the run's do ", roster_.rounds,
+    return FailedPrecondition(StrCat("this worker would do ", hello.rounds,
+                                     " rounds, the run's do ", roster_.rounds,
                                      "; its data has another number of examples"));
   }
   return Status::Ok();
 }
 
-SchedulerNode::Member* SchedulerNode::PlaceFor(Time now, NodeId from, const Hello& hello, Outbox& out) {
+SchedulerNode::Member* SchedulerNode::PlaceFor(Time now, NodeId from, const Hello& hello,
+                                               Outbox& out) {
   const auto refuse = [&](bool retry, std::string text) -> Member* {
     out.SendTo(from, Refused{StatusCode::kUnavailable, retry, std::move(text)});
     return nullptr;
@@ -125,22 +135,28 @@ SchedulerNode::Member* SchedulerNode::PlaceFor(Time now, NodeId from, const Hell
   for (Member& member : members_) {
     if (member.role != hello.role) continue;
     ++count;
-    if (hello.preferred_rank >= 0 && member.rank != static_cast<std::uint64_t>(hello.preferred_rank)) continue;
+    if (hello.preferred_rank >= 0 &&
+        member.rank != static_cast<std::uint64_t>(hello.preferred_rank))
+      continue;
     if (free == nullptr && !member.present()) free = &member;
     if (hello.preferred_rank >= 0 && member.present()) {
-      return refuse(true, StrCat(RoleName(hello.role), " ", member.rank, " is here already (heard ",
-                                 Seconds(now - member.heard), " s ago); two cannot have one --rank"));
+      return refuse(true,
+                    StrCat(RoleName(hello.role), " ", member.rank, " is here already (heard ",
+                           Seconds(now - member.heard), " s ago); two cannot have one --rank"));
     }
   }
   if (hello.preferred_rank >= count) {
-    return refuse(false, StrCat("no ", RoleName(hello.role), " ", hello.preferred_rank, ": the run has ", count));
+    return refuse(false, StrCat("no ", RoleName(hello.role), " ", hello.preferred_rank,
+                                ": the run has ", count));
   }
   if (free == nullptr) {
-    return refuse(true, StrCat("all ", count, " places of role ", RoleName(hello.role), " are taken (--",
-                               hello.role == Role::kServer ? "servers" : "workers", ")"));
+    return refuse(true,
+                  StrCat("all ", count, " places of role ", RoleName(hello.role), " are taken (--",
+                         hello.role == Role::kServer ? "servers" : "workers", ")"));
   }
   if (hello.role == Role::kServer && roster_.phase != Phase::kForming) {
-    return refuse(false, StrCat("server ", free->rank, " cannot come back into a run: its parameters are lost"));
+    return refuse(false, StrCat("server ", free->rank,
+                                " cannot come back into a run: its parameters are lost"));
   }
   return free;
 }
@@ -172,7 +188,8 @@ void SchedulerNode::OnHello(Time now, NodeId from, const Hello& hello, Outbox& o
   if (hello.role == Role::kWorker) roster_.rounds = hello.rounds;
   ReportMembership(now, "joined", *place,
                    StrCat(RoleName(place->role), " ", place->rank, again ? " is back" : " joined",
-                          hello.address.empty() ? "" : " at " + hello.address), out);
+                          hello.address.empty() ? "" : " at " + hello.address),
+                   out);
   out.SendTo(from, Welcome{place->role, place->rank});
   if (roster_.phase == Phase::kForming) {
     StartIfComplete(now, out);
@@ -182,8 +199,10 @@ void SchedulerNode::OnHello(Time now, NodeId from, const Hello& hello, Outbox& o
 }
 
 void SchedulerNode::StartIfComplete(Time now, Outbox& out) {
-  if (!std::all_of(members_.begin(), members_.end(), [](const Member& m) { return m.present(); })) return;
-  const std::vector<ShardRange> ranges = PlaceDense(roster_.parameters.dense_elements(), options_.cluster.servers);
+  if (!std::all_of(members_.begin(), members_.end(), [](const Member& m) { return m.present(); }))
+    return;
+  const std::vector<ShardRange> ranges =
+      PlaceDense(roster_.parameters.dense_elements(), options_.cluster.servers);
   for (const Member& member : members_) {
     if (member.role != Role::kServer) continue;
     roster_.servers.push_back({member.rank, member.node, member.address, ranges[member.rank]});
@@ -192,25 +211,32 @@ void SchedulerNode::StartIfComplete(Time now, Outbox& out) {
     out.Warn(StrCat(options_.cluster.servers, " servers for ", roster_.parameters.dense_elements(),
                     " parameters: some own nothing; fewer --servers would do"));
   }
-  out.reports.push_back({now, PlacementReport{roster_.servers, roster_.parameters.dense_elements(), Imbalance(ranges)}});
+  out.reports.push_back({now, PlacementReport{roster_.servers, roster_.parameters.dense_elements(),
+                                              Imbalance(ranges)}});
   running_since_ = now;
   next_progress_ = now + options_.output.progress_interval;
   Advance(now, Phase::kRunning, out);
 }
 
-// --- Running --------------------------------------------------------------------------------------
+// --- Running
+// --------------------------------------------------------------------------------------
 
 void SchedulerNode::OnHeartbeat(Time now, Member& member, const Heartbeat& heartbeat, Outbox& out) {
-  const bool finished = heartbeat.state == MemberState::kFinished && member.state != MemberState::kFinished;
+  const bool finished =
+      heartbeat.state == MemberState::kFinished && member.state != MemberState::kFinished;
   member.state = heartbeat.state;
   member.statistics = heartbeat.statistics;
   if (heartbeat.epoch < roster_.epoch) out.SendTo(member.node, roster_);
   out.SendTo(member.node, HeartbeatAck{roster_.epoch, heartbeat.state});
   if (finished) {
-    ReportMembership(now, "finished", member, StrCat(RoleName(member.role), " ", member.rank, " finished"), out);
+    ReportMembership(now, "finished", member,
+                     StrCat(RoleName(member.role), " ", member.rank, " finished"), out);
   }
   if (heartbeat.state == MemberState::kStopped && !stopping_since_.has_value()) {
-    Stop(now, true, StrCat(RoleName(member.role), " ", member.rank, " ended before the run did: ", heartbeat.reason), out);
+    Stop(now, true,
+         StrCat(RoleName(member.role), " ", member.rank,
+                " ended before the run did: ", heartbeat.reason),
+         out);
   }
   AdvanceIfDone(now, out);
 }
@@ -229,8 +255,9 @@ void SchedulerNode::AdvanceIfDone(Time now, Outbox& out) {
     Stop(now, false, "every worker has finished", out);
   }
   if (stopping_since_.has_value() &&
-      std::all_of(members_.begin(), members_.end(),
-                  [](const Member& m) { return !m.present() || m.state == MemberState::kStopped; })) {
+      std::all_of(members_.begin(), members_.end(), [](const Member& m) {
+        return !m.present() || m.state == MemberState::kStopped;
+      })) {
     Finish(now, out);
   }
 }
@@ -239,7 +266,8 @@ void SchedulerNode::OnEvaluation(Time now, const Evaluation& evaluation, Outbox&
   for (const EvaluationReport& known : evaluations_) {
     if (known.evaluation.cut == evaluation.cut) return;
   }
-  EvaluationReport report{running_since_.has_value() ? now - *running_since_ : Duration{}, evaluation};
+  EvaluationReport report{running_since_.has_value() ? now - *running_since_ : Duration{},
+                          evaluation};
   evaluations_.push_back(report);
   out.reports.push_back({now, std::move(report)});
 }
@@ -247,7 +275,8 @@ void SchedulerNode::OnEvaluation(Time now, const Evaluation& evaluation, Outbox&
 void SchedulerNode::OnBarrier(NodeId from, const BarrierEnter& enter, Outbox& out) {
   const Member* member = MemberOf(from);
   if (!barriers_.contains(enter.name) && barriers_.size() >= kBarriersMax) {
-    return out.SendTo(from, Refused{StatusCode::kResourceExhausted, false, StrCat("more than ", kBarriersMax, " barriers")});
+    return out.SendTo(from, Refused{StatusCode::kResourceExhausted, false,
+                                    StrCat("more than ", kBarriersMax, " barriers")});
   }
   std::set<std::uint32_t>& inside = barriers_[enter.name];
   const bool complete = inside.size() == options_.cluster.workers;
@@ -269,23 +298,30 @@ void SchedulerNode::LookForLost(Time now, Outbox& out) {
       }
       member.lost = now;
       ReportMembership(now, "lost", member,
-                       StrCat(RoleName(member.role), " ", member.rank, " at ", member.address, " has been silent for ",
-                              Seconds(now - member.heard), " s (--patience): taken for lost"), out);
+                       StrCat(RoleName(member.role), " ", member.rank, " at ", member.address,
+                              " has been silent for ", Seconds(now - member.heard),
+                              " s (--patience): taken for lost"),
+                       out);
       if (member.role == Role::kServer) {
-        Stop(now, true, StrCat("server ", member.rank, " was lost with its part of the parameters"), out);
+        Stop(now, true, StrCat("server ", member.rank, " was lost with its part of the parameters"),
+             out);
         return;
       }
     }
-    if (member.lost.has_value() && member.role == Role::kWorker && now - *member.lost >= timeouts_.rejoin) {
-      Stop(now, true, StrCat("worker ", member.rank, " was lost and did not come back within ",
-                             Seconds(timeouts_.rejoin), " s"), out);
+    if (member.lost.has_value() && member.role == Role::kWorker &&
+        now - *member.lost >= timeouts_.rejoin) {
+      Stop(now, true,
+           StrCat("worker ", member.rank, " was lost and did not come back within ",
+                  Seconds(timeouts_.rejoin), " s"),
+           out);
       return;
     }
   }
   AdvanceIfDone(now, out);
 }
 
-// --- Ending ---------------------------------------------------------------------------------------
+// --- Ending
+// ---------------------------------------------------------------------------------------
 
 void SchedulerNode::Stop(Time now, bool failed, std::string reason, Outbox& out) {
   if (stopping_since_.has_value()) return;
@@ -297,7 +333,10 @@ void SchedulerNode::Stop(Time now, bool failed, std::string reason, Outbox& out)
 }
 
 void SchedulerNode::Finish(Time now, Outbox& out) {
-  SummaryReport summary{.failed = roster_.failed, .reason = roster_.reason, .members = CurrentStatus(now).members, .evaluations = evaluations_};
+  SummaryReport summary{.failed = roster_.failed,
+                        .reason = roster_.reason,
+                        .members = CurrentStatus(now).members,
+                        .evaluations = evaluations_};
   if (running_since_.has_value()) summary.running = trained_at_.value_or(now) - *running_since_;
   out.reports.push_back({now, std::move(summary)});
   out.Exit(roster_.failed ? Unavailable(StrCat("the run failed: ", roster_.reason)) : Status::Ok());
@@ -306,7 +345,9 @@ void SchedulerNode::Finish(Time now, Outbox& out) {
 void SchedulerNode::Advance(Time now, Phase phase, Outbox& out) {
   roster_.phase = phase;
   ++roster_.epoch;
-  out.reports.push_back({now, MembershipReport{.event = "phase", .role = Role::kScheduler, .phase = phase,
+  out.reports.push_back({now, MembershipReport{.event = "phase",
+                                               .role = Role::kScheduler,
+                                               .phase = phase,
                                                .text = StrCat("the run is ", PhaseName(phase))}});
   Broadcast(out);
 }
@@ -317,25 +358,30 @@ void SchedulerNode::Broadcast(Outbox& out) {
   }
 }
 
-// --- Telling people -------------------------------------------------------------------------------
+// --- Telling people
+// -------------------------------------------------------------------------------
 
 StatusReply SchedulerNode::CurrentStatus(Time now) const {
   StatusReply reply{.phase = roster_.phase, .members = {}};
-  if (running_since_.has_value()) reply.running_ns = static_cast<std::uint64_t>((now - *running_since_).count());
+  if (running_since_.has_value())
+    reply.running_ns = static_cast<std::uint64_t>((now - *running_since_).count());
   for (const Member& m : members_) {
-    reply.members.push_back({.role = m.role,
-                             .rank = m.rank,
-                             .present = m.present(),
-                             .address = m.address,
-                             .state = m.state,
-                             .silent_ns = m.node == kNoNode ? 0 : static_cast<std::uint64_t>((now - m.heard).count()),
-                             .statistics = m.statistics});
+    reply.members.push_back(
+        {.role = m.role,
+         .rank = m.rank,
+         .present = m.present(),
+         .address = m.address,
+         .state = m.state,
+         .silent_ns = m.node == kNoNode ? 0 : static_cast<std::uint64_t>((now - m.heard).count()),
+         .statistics = m.statistics});
   }
   return reply;
 }
 
-void SchedulerNode::ReportMembership(Time now, const std::string& event, const Member& member, std::string text, Outbox& out) {
-  out.reports.push_back({now, MembershipReport{event, member.role, member.rank, roster_.phase, std::move(text)}});
+void SchedulerNode::ReportMembership(Time now, const std::string& event, const Member& member,
+                                     std::string text, Outbox& out) {
+  out.reports.push_back(
+      {now, MembershipReport{event, member.role, member.rank, roster_.phase, std::move(text)}});
 }
 
 void SchedulerNode::ReportProgress(Time now, Outbox& out) {
@@ -370,7 +416,8 @@ void SchedulerNode::ReportProgress(Time now, Outbox& out) {
     report.staleness_p99 = staleness.Quantile(0.99);
   }
   if (report.running > Duration{}) {
-    report.gate_wait_share = wait_ns / (static_cast<double>(report.running.count()) * options_.cluster.workers);
+    report.gate_wait_share =
+        wait_ns / (static_cast<double>(report.running.count()) * options_.cluster.workers);
   }
   out.reports.push_back({now, report});
 }
@@ -382,8 +429,8 @@ std::string SchedulerNode::Missing() const {
   }
   const std::size_t count = missing.size();
   if (count > 8) missing.resize(8);
-  return StrCat(StrJoin(missing), count > 8 ? StrCat(" and ", count - 8, " more") : "", " (", members_.size() - count,
-                " of ", members_.size(), " are here)");
+  return StrCat(StrJoin(missing), count > 8 ? StrCat(" and ", count - 8, " more") : "", " (",
+                members_.size() - count, " of ", members_.size(), " are here)");
 }
 
 SchedulerNode::Member* SchedulerNode::MemberOf(NodeId node) {

@@ -33,12 +33,12 @@ class SchedulerNode : public Node {
   struct Member {
     Role role;
     std::uint32_t rank;
-    NodeId node = kNoNode;      // Its present life.
+    NodeId node = kNoNode;  // Its present life.
     std::string address;
     MemberState state = MemberState::kJoining;
     Statistics statistics;
     Time heard{};
-    std::optional<Time> lost;   // Since when it is missing, once it was here.
+    std::optional<Time> lost;  // Since when it is missing, once it was here.
 
     bool present() const { return node != kNoNode && !lost.has_value(); }
   };
@@ -59,7 +59,8 @@ class SchedulerNode : public Node {
   void Finish(Time now, Outbox& out);
   void LookForLost(Time now, Outbox& out);
   void Broadcast(Outbox& out);
-  void ReportMembership(Time now, const std::string& event, const Member& member, std::string text, Outbox& out);
+  void ReportMembership(Time now, const std::string& event, const Member& member, std::string text,
+                        Outbox& out);
   void ReportProgress(Time now, Outbox& out);
   std::string Missing() const;
   Member* MemberOf(NodeId node);
@@ -71,7 +72,7 @@ class SchedulerNode : public Node {
   std::map<NodeId, std::size_t> by_node_;
   Roster roster_;
   std::optional<Time> running_since_;
-  std::optional<Time> trained_at_;   // When the last worker finished.
+  std::optional<Time> trained_at_;  // When the last worker finished.
   std::optional<Time> stopping_since_;
   Time next_waiting_note_{};
   Time next_progress_{};

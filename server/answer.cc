@@ -6,7 +6,8 @@
 namespace slackline {
 namespace {
 
-Buffer RowValues(const Pull& pull, const Buffer& keys, const RowTable& table, const RowTable::Cut* cut) {
+Buffer RowValues(const Pull& pull, const Buffer& keys, const RowTable& table,
+                 const RowTable::Cut* cut) {
   const std::size_t width = table.width();
   Buffer values = Buffer::Allocate(pull.count * width * sizeof(float));
   for (std::uint64_t i = 0; i < pull.count; ++i) {
@@ -38,8 +39,9 @@ bool PendingRead::Add(const Message& message) {
   return complete();
 }
 
-void Answer(NodeId to, const PendingRead& read, const Shard& shard, const std::vector<Shard::Segment>& dense,
-            const Shard::Cut* cut, PullReply reply, Outbox& out) {
+void Answer(NodeId to, const PendingRead& read, const Shard& shard,
+            const std::vector<Shard::Segment>& dense, const Shard::Cut* cut, PullReply reply,
+            Outbox& out) {
   reply.request = read.request;
   const auto send = [&](Buffer payload) {
     out.SendTo(to, Message(reply, std::move(payload)));

@@ -25,11 +25,12 @@ struct PendingRead {
   bool complete() const { return request != 0 && parts_missing == 0; }
 };
 
-// Sends every part of the answer to a complete read. `dense` is what its dense part shows; rows come
-// from `cut` as they were then or, without one, from `shard` as they are. `reply` holds what is said
-// of the version as a whole.
-void Answer(NodeId to, const PendingRead& read, const Shard& shard, const std::vector<Shard::Segment>& dense,
-            const Shard::Cut* cut, PullReply reply, Outbox& out);
+// Sends every part of the answer to a complete read. `dense` is what its dense part shows; rows
+// come from `cut` as they were then or, without one, from `shard` as they are. `reply` holds what
+// is said of the version as a whole.
+void Answer(NodeId to, const PendingRead& read, const Shard& shard,
+            const std::vector<Shard::Segment>& dense, const Shard::Cut* cut, PullReply reply,
+            Outbox& out);
 
 }  // namespace slackline
 

@@ -14,7 +14,8 @@ void CutShelf::Keep(Named cut) {
 bool CutShelf::Add(NodeId from, const Message& message, Outbox& out) {
   const auto& pull = std::get<Pull>(message.body);
   if (!readers_.contains(from) && readers_.size() >= kReadersMax) {
-    out.SendTo(from, Refused{StatusCode::kResourceExhausted, true, StrCat("more than ", kReadersMax, " readers of cuts")});
+    out.SendTo(from, Refused{StatusCode::kResourceExhausted, true,
+                             StrCat("more than ", kReadersMax, " readers of cuts")});
     return false;
   }
   Reader& reader = readers_[from];
@@ -36,10 +37,15 @@ void CutShelf::Serve(const Shard& shard, Outbox& out) {
       continue;
     }
     if (gone) {
-      Answer(node, reader.read, shard, {}, nullptr, PullReply{.cut = reader.wanted, .gone = true}, out);
+      Answer(node, reader.read, shard, {}, nullptr, PullReply{.cut = reader.wanted, .gone = true},
+             out);
     } else {
       Answer(node, reader.read, shard, kept->content.dense, &kept->content,
-             PullReply{.version = kept->version, .cut = kept->number, .samples = kept->samples, .last = kept->last}, out);
+             PullReply{.version = kept->version,
+                       .cut = kept->number,
+                       .samples = kept->samples,
+                       .last = kept->last},
+             out);
     }
     it = readers_.erase(it);
   }

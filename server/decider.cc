@@ -6,19 +6,23 @@
 
 namespace slackline {
 
-Result<std::unique_ptr<Decider>> Decider::Create(const Options& options, std::uint64_t rounds, bool makes_cuts) {
+Result<std::unique_ptr<Decider>> Decider::Create(const Options& options, std::uint64_t rounds,
+                                                 bool makes_cuts) {
   auto gate = MakeGate(options.recipe.gate, options.recipe.slack);
   if (!gate.ok()) return gate.status();
   auto collector = MakeCollector(options.recipe.collector, options.cluster.workers);
   if (!collector.ok()) return collector.status();
-  auto schedule = LearningRate::Create(options.recipe, rounds * options.recipe.batch * options.cluster.workers);
+  auto schedule =
+      LearningRate::Create(options.recipe, rounds * options.recipe.batch * options.cluster.workers);
   if (!schedule.ok()) return schedule.status();
-  return std::unique_ptr<Decider>(new Decider(options, std::move(gate).value(), std::move(collector).value(),
-                                              *schedule, rounds, makes_cuts));
+  return std::unique_ptr<Decider>(new Decider(options, std::move(gate).value(),
+                                              std::move(collector).value(), *schedule, rounds,
+                                              makes_cuts));
 }
 
-Decider::Decider(const Options& options, std::unique_ptr<Gate> gate, std::unique_ptr<Collector> collector,
-                 LearningRate schedule, std::uint64_t rounds, bool makes_cuts)
+Decider::Decider(const Options& options, std::unique_ptr<Gate> gate,
+                 std::unique_ptr<Collector> collector, LearningRate schedule, std::uint64_t rounds,
+                 bool makes_cuts)
     : recipe_(options.recipe),
       gate_(std::move(gate)),
       collector_(std::move(collector)),
@@ -26,7 +30,8 @@ Decider::Decider(const Options& options, std::unique_ptr<Gate> gate, std::unique
       makes_cuts_(makes_cuts && options.cluster.evaluate),
       cut_every_samples_(options.cluster.evaluate_every_samples > 0
                              ? options.cluster.evaluate_every_samples
-                             : std::max<std::uint64_t>(1, rounds * options.recipe.batch * options.cluster.workers / 10)),
+                             : std::max<std::uint64_t>(1, rounds * options.recipe.batch *
+                                                              options.cluster.workers / 10)),
       clocks_(options.cluster.workers),
       workers_(options.cluster.workers) {}
 
@@ -37,7 +42,8 @@ void Decider::OnStaged(const OfferedPush& push, Log& log) {
   if (push.seq < worker.next_offer || !clocks_.IsActive(push.rank)) return;
   worker.ahead.emplace(push.seq, push);
   std::vector<Verdict> verdicts;
-  for (auto it = worker.ahead.begin(); it != worker.ahead.end() && it->first == worker.next_offer;) {
+  for (auto it = worker.ahead.begin();
+       it != worker.ahead.end() && it->first == worker.next_offer;) {
     collector_->Offer(clocks_, it->second, verdicts);
     ++worker.next_offer;
     it = worker.ahead.erase(it);
@@ -49,7 +55,8 @@ void Decider::OnStaged(const OfferedPush& push, Log& log) {
 void Decider::Carry(std::vector<Verdict> verdicts, Log& log) {
   bool slowest_changed = false;
   for (const Verdict& verdict : verdicts) {
-    Decision decision{.kind = verdict.apply ? Decision::Kind::kApply : Decision::Kind::kDiscard, .pushes = {}};
+    Decision decision{.kind = verdict.apply ? Decision::Kind::kApply : Decision::Kind::kDiscard,
+                      .pushes = {}};
     std::size_t fit = 0;
     for (const OfferedPush& push : verdict.pushes) fit += push.rejected ? 0 : 1;
     std::uint64_t samples = 0;
@@ -76,7 +83,8 @@ void Decider::Carry(std::vector<Verdict> verdicts, Log& log) {
   if (slowest_changed) TryAllReads(log);
 }
 
-void Decider::OnRead(std::uint32_t rank, std::uint64_t request, std::uint64_t round, std::uint64_t own, Log& log) {
+void Decider::OnRead(std::uint32_t rank, std::uint64_t request, std::uint64_t round,
+                     std::uint64_t own, Log& log) {
   Worker& worker = workers_[rank];
   if (!clocks_.IsActive(rank)) return;
   if (!worker.read.has_value()) ++waiting_;
@@ -141,7 +149,11 @@ void Decider::OnClose(std::uint32_t rank, Log& log) {
   Carry(std::move(verdicts), log);
   if (slowest_changed) TryAllReads(log);
   if (clocks_.active() == 0 && makes_cuts_) {
-    log.push_back({.kind = Decision::Kind::kCut, .cut = ++cuts_, .samples = samples_, .last = true, .pushes = {}});
+    log.push_back({.kind = Decision::Kind::kCut,
+                   .cut = ++cuts_,
+                   .samples = samples_,
+                   .last = true,
+                   .pushes = {}});
   }
 }
 

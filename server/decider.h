@@ -60,7 +60,7 @@ class Decider {
     std::map<std::uint64_t, OfferedPush> ahead;  // Staged before their predecessors; by seq.
     std::uint64_t next_offer = 0;                // The seq to be offered next.
     std::optional<Read> read;
-    std::uint64_t data_round = 0;                // --data-order global: the place of this round.
+    std::uint64_t data_round = 0;  // --data-order global: the place of this round.
     std::optional<std::uint64_t> data_begin;
   };
 
@@ -79,11 +79,11 @@ class Decider {
   const bool makes_cuts_;
   const std::uint64_t cut_every_samples_;
   ClockTable clocks_;
-  std::vector<Worker> workers_;   // By rank.
-  std::uint64_t samples_ = 0;     // In updates so far.
-  std::uint64_t data_cursor_ = 0; // --data-order global: samples handed out.
+  std::vector<Worker> workers_;    // By rank.
+  std::uint64_t samples_ = 0;      // In updates so far.
+  std::uint64_t data_cursor_ = 0;  // --data-order global: samples handed out.
   std::uint64_t cuts_ = 0;
-  std::uint64_t next_cut_at_ = 0; // In samples.
+  std::uint64_t next_cut_at_ = 0;  // In samples.
   std::uint64_t spread_max_ = 0;
   std::uint32_t waiting_ = 0;
   double lr_ = 0;

@@ -30,7 +30,8 @@ void DecisionStream::Send(Time now, Follower& follower, std::uint64_t first, Out
 void DecisionStream::OnAck(NodeId node, std::uint64_t next) {
   std::uint64_t everyone = first_ + log_.size();
   for (Follower& follower : followers_) {
-    if (follower.node == node) follower.acknowledged = std::clamp(next, follower.acknowledged, follower.sent);
+    if (follower.node == node)
+      follower.acknowledged = std::clamp(next, follower.acknowledged, follower.sent);
     everyone = std::min(everyone, follower.acknowledged);
   }
   for (; first_ < everyone; ++first_) log_.pop_front();

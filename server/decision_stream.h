@@ -44,8 +44,10 @@ class DecisionStream {
 // The follower's end: accepts entries in order, each once.
 class DecisionReceiver {
  public:
-  // Appends the entries that are new and next in order to `log`; the answer says what is wanted next.
-  DecisionsAck OnDecisions(std::uint32_t shard, const Decisions& message, std::vector<Decision>& log);
+  // Appends the entries that are new and next in order to `log`; the answer says what is wanted
+  // next.
+  DecisionsAck OnDecisions(std::uint32_t shard, const Decisions& message,
+                           std::vector<Decision>& log);
 
  private:
   std::uint64_t next_ = 0;

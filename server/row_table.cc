@@ -28,7 +28,8 @@ void RowTable::Read(std::uint64_t key, std::span<float> out) const {
     InitializeRow(spec_, table_, seed_, key, out);
     return;
   }
-  const float* row = blocks_[it->second / kRowsPerBlock].get() + it->second % kRowsPerBlock * stride_;
+  const float* row =
+      blocks_[it->second / kRowsPerBlock].get() + it->second % kRowsPerBlock * stride_;
   std::copy_n(row, spec_.width, out.begin());
 }
 
@@ -42,7 +43,8 @@ void RowTable::Apply(std::uint64_t key, const float* gradient, float lr, std::ui
   }
   float* row = FindOrMake(key);
   std::array<float*, kStateSlotsMax> state{};
-  for (std::size_t slot = 0; slot < rule_.state_slots(); ++slot) state[slot] = row + (1 + slot) * spec_.width;
+  for (std::size_t slot = 0; slot < rule_.state_slots(); ++slot)
+    state[slot] = row + (1 + slot) * spec_.width;
   rule_.Apply(row, row, gradient, state.data(), spec_.width, lr, step);
 }
 

@@ -1,5 +1,6 @@
-// RowTable: one sparse table's rows at one shard. A row is made, with its initial values, when it is
-// first touched by an update; reading an untouched row computes the same values and stores nothing.
+// RowTable: one sparse table's rows at one shard. A row is made, with its initial values, when it
+// is first touched by an update; reading an untouched row computes the same values and stores
+// nothing.
 //
 // Threads: one at a time.
 #ifndef SLACKLINE_SERVER_ROW_TABLE_H_

@@ -28,14 +28,16 @@ ServerNode::ServerNode(NodeId self, const Options& options, std::string address)
                     .parameters = {}},
               [this](Time now) { return CurrentStatistics(now); }) {}
 
-// --- Inputs ---------------------------------------------------------------------------------------
+// --- Inputs
+// ---------------------------------------------------------------------------------------
 
 void ServerNode::OnStart(Time now, Outbox& out) { member_.Start(now, out); }
 
 void ServerNode::OnMessage(Time now, NodeId from, const Message& message, Outbox& out) {
   if (from == kSchedulerNode) {
     const Member::Event event = member_.OnMessage(now, from, message, out);
-    if (event == Member::Event::kRoster && training_ == nullptr && member_.roster().phase == Phase::kRunning) {
+    if (event == Member::Event::kRoster && training_ == nullptr &&
+        member_.roster().phase == Phase::kRunning) {
       BeginTraining(now, out);
     }
     return;
@@ -44,11 +46,18 @@ void ServerNode::OnMessage(Time now, NodeId from, const Message& message, Outbox
   if (const auto* push = std::get_if<Push>(&message.body)) {
     OnPush(from, *push, message.payload, now, out);
     if (push->pull_request == 0) return;
-    return OnPull(from, Pull{.request = push->pull_request, .rank = push->rank, .round = push->pull_round, .own = push->pull_own}, now, out);
+    return OnPull(from,
+                  Pull{.request = push->pull_request,
+                       .rank = push->rank,
+                       .round = push->pull_round,
+                       .own = push->pull_own},
+                  now, out);
   }
   if (std::holds_alternative<Pull>(message.body)) return OnPull(from, message, now, out);
-  if (const auto* open = std::get_if<SessionOpen>(&message.body)) return OnOpen(from, *open, now, out);
-  if (const auto* close = std::get_if<SessionClose>(&message.body)) return OnClose(from, *close, now, out);
+  if (const auto* open = std::get_if<SessionOpen>(&message.body))
+    return OnOpen(from, *open, now, out);
+  if (const auto* close = std::get_if<SessionClose>(&message.body))
+    return OnClose(from, *close, now, out);
   if (const auto* staged = std::get_if<Staged>(&message.body)) {
     if (training_->stream != nullptr && staged->shard < training_->servers.size() &&
         training_->servers[staged->shard] == from) {
@@ -82,14 +91,19 @@ void ServerNode::OnInterrupt(Time now, Outbox& out) {
   member_.Leave(now, Unavailable("interrupted: this server was asked to end"), out);
 }
 
-// --- The run begins -------------------------------------------------------------------------------
+// --- The run begins
+// -------------------------------------------------------------------------------
 
 void ServerNode::BeginTraining(Time now, Outbox& out) {
   const Roster& roster = member_.roster();
-  if (roster.servers.size() != options_.cluster.servers || roster.workers != options_.cluster.workers) {
-    return member_.Leave(now, DataLoss(StrCat("the roster names ", roster.servers.size(), " servers and ",
-                                              roster.workers, " workers; expected ", options_.cluster.servers,
-                                              " and ", options_.cluster.workers)), out);
+  if (roster.servers.size() != options_.cluster.servers ||
+      roster.workers != options_.cluster.workers) {
+    return member_.Leave(
+        now,
+        DataLoss(StrCat("the roster names ", roster.servers.size(), " servers and ", roster.workers,
+                        " workers; expected ", options_.cluster.servers, " and ",
+                        options_.cluster.workers)),
+        out);
   }
   training_ = std::make_unique<Training>(options_.cluster.workers);
   Training& t = *training_;
@@ -118,7 +132,8 @@ void ServerNode::BeginTraining(Time now, Outbox& out) {
   t.shard = std::make_unique<Shard>(
       Shard::Settings{.range = range,
                       .seed = options_.cluster.seed,
-                      .segment_elements = std::max<std::uint64_t>(1, options_.cluster.segment_bytes / sizeof(float)),
+                      .segment_elements = std::max<std::uint64_t>(
+                          1, options_.cluster.segment_bytes / sizeof(float)),
                       .max_snapshots = options_.cluster.max_snapshots,
                       .timing_only = timing_only},
       roster.parameters, std::move(rule).value());
@@ -132,7 +147,8 @@ void ServerNode::BeginTraining(Time now, Outbox& out) {
                                .grant = {},
                                .gathered = {}});
   }
-  if (t.rank == 0) t.stream = std::make_unique<DecisionStream>(followers, member_.timeouts().transfer_retry);
+  if (t.rank == 0)
+    t.stream = std::make_unique<DecisionStream>(followers, member_.timeouts().transfer_retry);
   if (t.rank == 0 || !t.by_tier) t.decider = std::move(decider).value();
   out.SetTimer(kRetryTimer, now + member_.timeouts().transfer_retry);
   if (t.decider != nullptr) {
@@ -142,13 +158,15 @@ void ServerNode::BeginTraining(Time now, Outbox& out) {
   }
 }
 
-// --- What workers ask -----------------------------------------------------------------------------
+// --- What workers ask
+// -----------------------------------------------------------------------------
 
 void ServerNode::OnOpen(NodeId from, const SessionOpen& message, Time now, Outbox& out) {
   Training& t = *training_;
   if (message.rank >= t.workers.size()) {
-    return out.SendTo(from, Refused{StatusCode::kInvalidArgument, false,
-                                    StrCat("no worker ", message.rank, "; there are ", t.workers.size())});
+    return out.SendTo(
+        from, Refused{StatusCode::kInvalidArgument, false,
+                      StrCat("no worker ", message.rank, "; there are ", t.workers.size())});
   }
   const Worker& worker = t.workers[message.rank];
   if (worker.opened && worker.sender == from) {  // Our answer was lost.
@@ -178,12 +196,14 @@ ServerNode::Worker* ServerNode::WorkerOf(NodeId from, std::uint32_t rank, Outbox
   }
   ++statistics_.frames_refused;
   out.SendTo(from, Refused{StatusCode::kFailedPrecondition, false,
-                           StrCat("worker ", rank, " has a newer life than the one that sent this; "
+                           StrCat("worker ", rank,
+                                  " has a newer life than the one that sent this; "
                                   "this process must end")});
   return nullptr;
 }
 
-void ServerNode::OnPush(NodeId from, const Push& push, const Buffer& payload, Time now, Outbox& out) {
+void ServerNode::OnPush(NodeId from, const Push& push, const Buffer& payload, Time now,
+                        Outbox& out) {
   Training& t = *training_;
   Worker* worker = WorkerOf(from, push.rank, out);
   if (worker == nullptr) return;
@@ -191,15 +211,20 @@ void ServerNode::OnPush(NodeId from, const Push& push, const Buffer& payload, Ti
   if (push.seq < decided) {
     if (push.chunk + 1 == push.chunks) {  // Once a repetition, not once a chunk.
       ++statistics_.slices_duplicate;
-      out.traces.push_back({.kind = TraceEvent::Kind::kPushDuplicate, .rank = push.rank, .shard = t.rank, .seq = push.seq});
-      out.SendTo(from, PushAck{push.rank, push.seq, worker->outcomes[push.seq % worker->outcomes.size()], t.version});
+      out.traces.push_back({.kind = TraceEvent::Kind::kPushDuplicate,
+                            .rank = push.rank,
+                            .shard = t.rank,
+                            .seq = push.seq});
+      out.SendTo(from, PushAck{push.rank, push.seq,
+                               worker->outcomes[push.seq % worker->outcomes.size()], t.version});
     }
     return;
   }
   const Result<bool> completed = worker->stage.Add(push, payload, decided);
   if (!completed.ok()) {
     ++statistics_.frames_refused;
-    return out.SendTo(from, Refused{completed.status().code(), false, completed.status().message()});
+    return out.SendTo(from,
+                      Refused{completed.status().code(), false, completed.status().message()});
   }
   if (!*completed) return;
   const StagedPush staged{push.rank, from, push.seq, worker->stage.Find(push.seq)->rejected};
@@ -220,14 +245,16 @@ void ServerNode::OnPull(NodeId from, const Message& message, Time now, Outbox& o
   };
   if (pull.table != kDense) {
     if (pull.table >= t.shard->tables().size()) {
-      return refuse(StatusCode::kInvalidArgument,
-                    StrCat("pull from table ", pull.table, "; the model has ", t.shard->tables().size()));
+      return refuse(
+          StatusCode::kInvalidArgument,
+          StrCat("pull from table ", pull.table, "; the model has ", t.shard->tables().size()));
     }
     const std::uint64_t row_bytes = t.shard->tables()[pull.table].width() * sizeof(float);
     if (pull.count > kPayloadBytesMax / row_bytes) {
-      return refuse(StatusCode::kResourceExhausted,
-                    StrCat("a pull of ", pull.count, " rows of ", row_bytes, " bytes; one answer holds ",
-                           kPayloadBytesMax, " bytes: ask for fewer keys at a time"));
+      return refuse(
+          StatusCode::kResourceExhausted,
+          StrCat("a pull of ", pull.count, " rows of ", row_bytes, " bytes; one answer holds ",
+                 kPayloadBytesMax, " bytes: ask for fewer keys at a time"));
     }
   }
   if (pull.cut > 0) {
@@ -237,14 +264,16 @@ void ServerNode::OnPull(NodeId from, const Message& message, Time now, Outbox& o
   Worker* worker = WorkerOf(from, pull.rank, out);
   if (worker == nullptr || pull.request < worker->read.request) return;
   if (!worker->read.Add(message)) return;
-  if (worker->grant.request == pull.request) return ServeRead(pull.rank, out);  // Asked again, or late.
+  if (worker->grant.request == pull.request)
+    return ServeRead(pull.rank, out);  // Asked again, or late.
   if (t.decider == nullptr) return;
   Decider::Log log;
   t.decider->OnRead(pull.rank, pull.request, pull.round, pull.own, log);
   Commit(std::move(log), now, out);
 }
 
-// --- Deciding -------------------------------------------------------------------------------------
+// --- Deciding
+// -------------------------------------------------------------------------------------
 
 void ServerNode::NoteStaged(std::uint32_t shard, const StagedPush& push, Decider::Log& log) {
   Training& t = *training_;
@@ -276,7 +305,9 @@ void ServerNode::OnStaged(const Staged& message, Time now, Outbox& out) {
     const Worker& worker = t.workers[push.rank];
     const std::uint64_t decided = t.clocks.clock(push.rank);
     // Reports are repeated until the decision reaches the follower; old lives' count for nothing.
-    if (worker.sender != push.sender || push.seq < decided || push.seq - decided >= worker.outcomes.size()) continue;
+    if (worker.sender != push.sender || push.seq < decided ||
+        push.seq - decided >= worker.outcomes.size())
+      continue;
     NoteStaged(message.shard, push, log);
   }
   Commit(std::move(log), now, out);
@@ -287,7 +318,8 @@ void ServerNode::ReportStaged(Outbox& out) {
   Staged message{.shard = t.rank, .pushes = {}};
   for (std::uint32_t rank = 0; rank < t.workers.size(); ++rank) {
     for (const auto& [seq, entry] : t.workers[rank].stage.entries()) {
-      if (entry.complete()) message.pushes.push_back({rank, t.workers[rank].sender, seq, entry.rejected});
+      if (entry.complete())
+        message.pushes.push_back({rank, t.workers[rank].sender, seq, entry.rejected});
     }
   }
   if (!message.pushes.empty()) out.SendTo(t.servers[0], std::move(message));
@@ -297,7 +329,8 @@ void ServerNode::OnDecisions(NodeId from, const Decisions& message, Time now, Ou
   Training& t = *training_;
   std::vector<Decision> entries;
   out.SendTo(from, t.receiver.OnDecisions(t.rank, message, entries));
-  t.log.insert(t.log.end(), std::make_move_iterator(entries.begin()), std::make_move_iterator(entries.end()));
+  t.log.insert(t.log.end(), std::make_move_iterator(entries.begin()),
+               std::make_move_iterator(entries.end()));
   Execute(now, out);
 }
 
@@ -316,11 +349,13 @@ void ServerNode::Commit(Decider::Log log, Time now, Outbox& out) {
     }
     t.stream->Flush(now, out);
   }
-  t.log.insert(t.log.end(), std::make_move_iterator(log.begin()), std::make_move_iterator(log.end()));
+  t.log.insert(t.log.end(), std::make_move_iterator(log.begin()),
+               std::make_move_iterator(log.end()));
   Execute(now, out);
 }
 
-// --- Executing ------------------------------------------------------------------------------------
+// --- Executing
+// ------------------------------------------------------------------------------------
 
 void ServerNode::Execute(Time now, Outbox& out) {
   Training& t = *training_;
@@ -337,12 +372,24 @@ void ServerNode::Execute(Time now, Outbox& out) {
       return member_.Leave(now, executable, out);
     }
     switch (decision.kind) {
-      case Decision::Kind::kApply: StartApply(decision, out); break;
-      case Decision::Kind::kDiscard: ExecuteDiscard(decision, out); break;
-      case Decision::Kind::kGrant: ExecuteGrant(decision, out); break;
-      case Decision::Kind::kOpen: ExecuteOpen(decision, out); break;
-      case Decision::Kind::kLeave: ExecuteLeave(decision, out); break;
-      case Decision::Kind::kCut: ExecuteCut(decision, out); break;
+      case Decision::Kind::kApply:
+        StartApply(decision, out);
+        break;
+      case Decision::Kind::kDiscard:
+        ExecuteDiscard(decision, out);
+        break;
+      case Decision::Kind::kGrant:
+        ExecuteGrant(decision, out);
+        break;
+      case Decision::Kind::kOpen:
+        ExecuteOpen(decision, out);
+        break;
+      case Decision::Kind::kLeave:
+        ExecuteLeave(decision, out);
+        break;
+      case Decision::Kind::kCut:
+        ExecuteCut(decision, out);
+        break;
     }
   }
   SendAcks(out);
@@ -352,10 +399,12 @@ void ServerNode::Execute(Time now, Outbox& out) {
 Status ServerNode::Executable(const Decision& decision) const {
   const Training& t = *training_;
   if (decision.rank >= t.workers.size()) {
-    return DataLoss(StrCat("the lead decided about worker ", decision.rank, "; there are ", t.workers.size()));
+    return DataLoss(
+        StrCat("the lead decided about worker ", decision.rank, "; there are ", t.workers.size()));
   }
   for (const PushShare& share : decision.pushes) {
-    const StagedEntry* entry = share.rank < t.workers.size() ? t.workers[share.rank].stage.Find(share.seq) : nullptr;
+    const StagedEntry* entry =
+        share.rank < t.workers.size() ? t.workers[share.rank].stage.Find(share.seq) : nullptr;
     if (entry == nullptr || !entry->complete() || share.seq != t.clocks.clock(share.rank)) {
       return DataLoss(StrCat("the lead decided on push ", share.seq, " of worker ", share.rank,
                              ", which does not lie here complete and next in turn"));
@@ -396,17 +445,23 @@ void ServerNode::FinishApply(Outbox& out) {
   statistics_.lr = t.applied.lr;
   for (std::size_t i = 0; i < t.updating.size(); ++i) {
     const PushShare& share = t.applied.pushes[i];
-    Decided(share, t.updating[i], share.weight != 0.0f ? PushOutcome::kApplied : PushOutcome::kRejected, out);
+    Decided(share, t.updating[i],
+            share.weight != 0.0f ? PushOutcome::kApplied : PushOutcome::kRejected, out);
   }
   t.updating.clear();
 }
 
-void ServerNode::Decided(const PushShare& share, const StagedEntry& entry, PushOutcome outcome, Outbox& out) {
+void ServerNode::Decided(const PushShare& share, const StagedEntry& entry, PushOutcome outcome,
+                         Outbox& out) {
   Training& t = *training_;
   Worker& worker = t.workers[share.rank];
   t.clocks.Advance(share.rank);
   worker.outcomes[share.seq % worker.outcomes.size()] = outcome;
-  TraceEvent event{.rank = share.rank, .shard = t.rank, .seq = share.seq, .version = t.version, .extra = entry.samples};
+  TraceEvent event{.rank = share.rank,
+                   .shard = t.rank,
+                   .seq = share.seq,
+                   .version = t.version,
+                   .extra = entry.samples};
   switch (outcome) {
     case PushOutcome::kApplied:
       event.kind = TraceEvent::Kind::kPushApplied;
@@ -444,7 +499,8 @@ void ServerNode::ExecuteDiscard(const Decision& decision, Outbox& out) {
 void ServerNode::ExecuteGrant(const Decision& decision, Outbox& out) {
   Worker& worker = training_->workers[decision.rank];
   worker.grant = decision;
-  if (worker.read.request == decision.request && worker.read.complete()) ServeRead(decision.rank, out);
+  if (worker.read.request == decision.request && worker.read.complete())
+    ServeRead(decision.rank, out);
 }
 
 void ServerNode::ServeRead(std::uint32_t rank, Outbox& out) {
@@ -462,7 +518,8 @@ void ServerNode::ServeRead(std::uint32_t rank, Outbox& out) {
                         .version = t.version,
                         .value = t.clocks.clock(rank),
                         .extra = t.clocks.slowest()});
-  PullReply reply{.version = t.version, .samples = worker.grant.samples, .data_begin = worker.grant.data_begin};
+  PullReply reply{
+      .version = t.version, .samples = worker.grant.samples, .data_begin = worker.grant.data_begin};
   // The push that made this answer possible is acknowledged with it: a message less.
   const auto ack = std::find_if(t.acks.begin(), t.acks.end(), [&](const auto& a) {
     return a.second.rank == rank && a.second.outcome == PushOutcome::kApplied;
@@ -491,14 +548,20 @@ void ServerNode::ExecuteOpen(const Decision& decision, Outbox& out) {
   worker.grant = {};
   worker.gathered.clear();
   worker.stage.DropFrom(decision.seq);
-  out.traces.push_back({.kind = TraceEvent::Kind::kSessionOpened, .rank = decision.rank, .shard = t.rank, .seq = decision.seq});
+  out.traces.push_back({.kind = TraceEvent::Kind::kSessionOpened,
+                        .rank = decision.rank,
+                        .shard = t.rank,
+                        .seq = decision.seq});
   out.SendTo(worker.sender, SessionOpened{decision.rank, decision.seq, t.version});
 }
 
 void ServerNode::ExecuteLeave(const Decision& decision, Outbox& out) {
   Training& t = *training_;
   t.clocks.Leave(decision.rank);
-  out.traces.push_back({.kind = TraceEvent::Kind::kWorkerLeft, .rank = decision.rank, .shard = t.rank, .seq = t.clocks.clock(decision.rank)});
+  out.traces.push_back({.kind = TraceEvent::Kind::kWorkerLeft,
+                        .rank = decision.rank,
+                        .shard = t.rank,
+                        .seq = t.clocks.clock(decision.rank)});
   out.SendTo(t.workers[decision.rank].sender, SessionClosed{decision.rank});
 }
 
@@ -521,7 +584,8 @@ void ServerNode::ServeCuts(Outbox& out) {
   if (!training_->applying) training_->cuts.Serve(*training_->shard, out);
 }
 
-// --- Reporting ------------------------------------------------------------------------------------
+// --- Reporting
+// ------------------------------------------------------------------------------------
 
 Statistics ServerNode::CurrentStatistics(Time) const {
   Statistics statistics = statistics_;
@@ -529,13 +593,15 @@ Statistics ServerNode::CurrentStatistics(Time) const {
   const Decider& decider = *training_->decider;
   statistics.clock_spread_max = decider.clock_spread_max();
   if (decider.waiting() > 0) {
-    statistics.waits.push_back({StrCat(decider.gate().name(), " gate: ", decider.waiting(), " workers"),
-                                decider.gate().WaitsFor(decider.clocks()), 0});
+    statistics.waits.push_back(
+        {StrCat(decider.gate().name(), " gate: ", decider.waiting(), " workers"),
+         decider.gate().WaitsFor(decider.clocks()), 0});
   }
   if (!training_->deferred_reads.empty()) {
     statistics.waits.push_back({StrCat("snapshots: ", training_->deferred_reads.size(), " reads"),
                                 StrCat("readers that hold ", training_->shard->held_bytes(),
-                                       " bytes of older versions (--max-snapshots)"), 0});
+                                       " bytes of older versions (--max-snapshots)"),
+                                0});
   }
   return statistics;
 }

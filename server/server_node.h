@@ -52,13 +52,13 @@ class ServerNode : public Node {
   };
   // What this shard knows of one worker.
   struct Worker {
-    NodeId sender = kNoNode;     // Its present life; older ones are fenced.
+    NodeId sender = kNoNode;  // Its present life; older ones are fenced.
     bool opened = false;
     std::uint64_t next_seq = 0;  // As told when it was opened.
     Stage stage;
     std::vector<PushOutcome> outcomes;  // Of the newest decided pushes, by seq modulo its size.
-    PendingRead read;            // The newest.
-    Decision grant;              // Of the newest read granted; request 0: none in this life.
+    PendingRead read;                   // The newest.
+    Decision grant;                     // Of the newest read granted; request 0: none in this life.
     std::map<std::uint64_t, Gathered> gathered;  // The lead's, by seq: where a push lies complete.
   };
   // All that exists only once the run has formed.
@@ -66,22 +66,22 @@ class ServerNode : public Node {
     std::uint32_t rank = 0;
     std::vector<NodeId> servers;  // By rank.
     bool by_tier = false;
-    std::unique_ptr<Shard> shard;  // Touched by nobody else while `applying`.
-    std::unique_ptr<Decider> decider;  // The lead's, or each shard's own.
+    std::unique_ptr<Shard> shard;            // Touched by nobody else while `applying`.
+    std::unique_ptr<Decider> decider;        // The lead's, or each shard's own.
     std::unique_ptr<DecisionStream> stream;  // The lead's.
-    DecisionReceiver receiver;     // A follower's.
-    std::vector<Worker> workers;   // By rank.
-    ClockTable clocks;             // As executed.
-    std::deque<Decision> log;      // To be executed; bounded by what workers have under way.
+    DecisionReceiver receiver;               // A follower's.
+    std::vector<Worker> workers;             // By rank.
+    ClockTable clocks;                       // As executed.
+    std::deque<Decision> log;  // To be executed; bounded by what workers have under way.
     bool applying = false;
-    Decision applied;              // The entry under way ...
+    Decision applied;                   // The entry under way ...
     std::vector<StagedEntry> updating;  // ... and the pushes it is made of.
     std::uint64_t version = 0;
     std::uint64_t samples = 0;
     CutShelf cuts;
     std::vector<std::pair<NodeId, PushAck>> acks;  // Not sent yet: an answer may carry them.
-    std::vector<std::uint32_t> deferred_reads;  // Ranks whose read waits for an apply to end, or
-                                                // for older snapshots to be dropped.
+    std::vector<std::uint32_t> deferred_reads;     // Ranks whose read waits for an apply to end, or
+                                                   // for older snapshots to be dropped.
     explicit Training(std::uint32_t worker_count) : clocks(worker_count) {}
   };
 

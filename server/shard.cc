@@ -14,7 +14,8 @@ namespace {
 // Calls use(gradient values, offset within the segment, count) for the pieces of a contribution
 // that fall into [begin, begin + count).
 template <typename Use>
-void ForEachOverlap(const Contribution& contribution, std::uint64_t begin, std::uint64_t count, Use use) {
+void ForEachOverlap(const Contribution& contribution, std::uint64_t begin, std::uint64_t count,
+                    Use use) {
   for (const DensePiece& piece : contribution.dense) {
     const std::uint64_t from = std::max(begin, piece.offset);
     const std::uint64_t to = std::min(begin + count, piece.offset + piece.count);
@@ -35,7 +36,8 @@ Shard::Shard(Settings settings, const ParameterSpec& spec, std::unique_ptr<Updat
       segment.values = Buffer::TimingOnly(count * sizeof(float));
     } else {
       segment.values = Buffer::Allocate(count * sizeof(float));
-      InitializeDense(spec, settings_.seed, settings_.range.begin + at, segment.values.mutable_floats());
+      InitializeDense(spec, settings_.seed, settings_.range.begin + at,
+                      segment.values.mutable_floats());
     }
     segments_.push_back(std::move(segment));
   }
@@ -62,7 +64,8 @@ void Shard::ApplyDense(const Update& update, std::size_t segment_index) {
 
   std::vector<float*> state(state_.size());
   const auto apply = [&](const float* gradient, std::uint64_t at, std::uint64_t count) {
-    for (std::size_t slot = 0; slot < state.size(); ++slot) state[slot] = state_[slot].data() + segment.offset + at;
+    for (std::size_t slot = 0; slot < state.size(); ++slot)
+      state[slot] = state_[slot].data() + segment.offset + at;
     rule_->Apply(before + at, after + at, gradient, state.data(), count, update.lr, update.step);
   };
   if (update.contributions.size() == 1 && update.contributions[0].weight == 1.0f) {
@@ -92,7 +95,8 @@ void Shard::ApplyRows(const Update& update) {
       for (const RowPiece& piece : contribution.rows) {
         if (piece.table != t) continue;
         const std::byte* keys = piece.keys_and_values.bytes().data();
-        const auto* values = reinterpret_cast<const float*>(keys + piece.count * sizeof(std::uint64_t));
+        const auto* values =
+            reinterpret_cast<const float*>(keys + piece.count * sizeof(std::uint64_t));
         for (std::uint64_t i = 0; i < piece.count; ++i) {
           std::uint64_t key;
           std::memcpy(&key, keys + i * sizeof key, sizeof key);
@@ -124,7 +128,8 @@ void Shard::DropReleased() {
 
 bool Shard::SnapshotAllowed() {
   DropReleased();
-  return held_bytes_ < settings_.max_snapshots * settings_.range.size() * sizeof(float) || held_.empty();
+  return held_bytes_ < settings_.max_snapshots * settings_.range.size() * sizeof(float) ||
+         held_.empty();
 }
 
 void Shard::AddTo(Digest& digest) const {

@@ -45,7 +45,7 @@ struct Contribution {
 struct Update {
   std::vector<Contribution> contributions;  // Summed in this order.
   float lr = 0;
-  std::uint64_t step = 1;                   // From 1.
+  std::uint64_t step = 1;  // From 1.
 };
 
 class Shard {
@@ -97,10 +97,10 @@ class Shard {
   const std::unique_ptr<UpdateRule> rule_;
   std::vector<Segment> segments_;
   std::vector<std::vector<float>> state_;  // By slot, the whole shard each.
-  std::deque<RowTable> tables_;  // Tables never move.
-  std::vector<Buffer> held_;  // Replaced segments that some reader still holds.
+  std::deque<RowTable> tables_;            // Tables never move.
+  std::vector<Buffer> held_;               // Replaced segments that some reader still holds.
   std::uint64_t held_bytes_ = 0;
-  std::vector<float> sum_;    // Scratch of one segment.
+  std::vector<float> sum_;  // Scratch of one segment.
 };
 
 }  // namespace slackline

@@ -25,7 +25,8 @@ Status Stage::Check(const Push& push, const Buffer& payload) const {
       return misfit(push.count, " values at ", push.offset, "; this shard has ", shard_elements_);
     }
     if (payload.size() != push.count * sizeof(float)) {
-      return misfit(push.count, " values need ", push.count * sizeof(float), " bytes; got ", payload.size());
+      return misfit(push.count, " values need ", push.count * sizeof(float), " bytes; got ",
+                    payload.size());
     }
     return Status::Ok();
   }
@@ -41,9 +42,9 @@ Status Stage::Check(const Push& push, const Buffer& payload) const {
 
 Result<bool> Stage::Add(const Push& push, const Buffer& payload, std::uint64_t next) {
   if (push.seq - next >= window_) {
-    return ResourceExhausted(StrCat("push ", push.seq, " of worker ", push.rank, " is beyond the window: ",
-                                    "push ", next, " is still to come, and ", window_,
-                                    " may be in flight (--max-inflight-pushes)"));
+    return ResourceExhausted(StrCat(
+        "push ", push.seq, " of worker ", push.rank, " is beyond the window: ", "push ", next,
+        " is still to come, and ", window_, " may be in flight (--max-inflight-pushes)"));
   }
   SLACKLINE_RETURN_IF_ERROR(Check(push, payload));
   auto it = entries_.find(push.seq);
@@ -57,8 +58,8 @@ Result<bool> Stage::Add(const Push& push, const Buffer& payload, std::uint64_t n
   }
   StagedEntry& entry = it->second;
   if (push.chunks != entry.seen.size()) {
-    return InvalidArgument(StrCat("push ", push.seq, " of worker ", push.rank, " had ", entry.seen.size(),
-                                  " chunks and now has ", push.chunks));
+    return InvalidArgument(StrCat("push ", push.seq, " of worker ", push.rank, " had ",
+                                  entry.seen.size(), " chunks and now has ", push.chunks));
   }
   if (entry.complete() || entry.seen[push.chunk]) return false;
 
@@ -70,7 +71,8 @@ Result<bool> Stage::Add(const Push& push, const Buffer& payload, std::uint64_t n
                          ? payload
                          : Buffer::CopyOf(payload.bytes());
     const std::size_t keys_bytes = push.table == kDense ? 0 : push.count * sizeof(std::uint64_t);
-    if (!timing_only_ && !AllFinite(aligned.Slice(keys_bytes, aligned.size() - keys_bytes).floats())) {
+    if (!timing_only_ &&
+        !AllFinite(aligned.Slice(keys_bytes, aligned.size() - keys_bytes).floats())) {
       entry.rejected = true;
     }
     if (push.table == kDense) {

@@ -42,14 +42,17 @@ class BenchClient : public Node {
   std::uint64_t StateDigest() const override { return 0; }
 
   void OnMessage(Time now, NodeId from, const Message& message, Outbox& out) override {
-    if (const auto* hello = std::get_if<Hello>(&message.body)) return Welcomed(now, from, *hello, out);
+    if (const auto* hello = std::get_if<Hello>(&message.body))
+      return Welcomed(now, from, *hello, out);
     if (const auto* heartbeat = std::get_if<Heartbeat>(&message.body)) {
       return out.SendTo(from, HeartbeatAck{1, heartbeat->state});
     }
     std::vector<SessionEvent> events;
     for (Worker& worker : workers_) {
       // Answers name the rank they are for.
-      if (const auto* reply = std::get_if<PullReply>(&message.body); reply != nullptr && reply->rank != worker.rank) continue;
+      if (const auto* reply = std::get_if<PullReply>(&message.body);
+          reply != nullptr && reply->rank != worker.rank)
+        continue;
       if (!worker.session->OnMessage(now, from, message, out, events)) continue;
       for (SessionEvent& event : events) Carry(now, worker, event, out);
       return;
@@ -70,17 +73,28 @@ class BenchClient : public Node {
 
   void Welcomed(Time now, NodeId server, const Hello& hello, Outbox& out) {
     out.SendTo(server, Welcome{Role::kServer, 0});
-    const ServerEntry entry{.rank = 0, .node = kServerOfWorkers, .address = hello.address, .range = {0, options_.model.timing_elements}};
+    const ServerEntry entry{.rank = 0,
+                            .node = kServerOfWorkers,
+                            .address = hello.address,
+                            .range = {0, options_.model.timing_elements}};
     if (workers_.empty()) {
       out.connects.push_back({kServerOfWorkers, hello.address});
       workers_.reserve(options_.cluster.workers);
       for (std::uint32_t rank = 0; rank < options_.cluster.workers; ++rank) {
         Worker& worker = workers_.emplace_back(Worker{.rank = rank});
-        worker.session.emplace(Session::Settings{.rank = rank, .retry = 1s, .chunk_elements = options_.cluster.segment_bytes / sizeof(float)},
-                               spec_, std::vector<ServerEntry>{entry});
+        worker.session.emplace(
+            Session::Settings{.rank = rank,
+                              .retry = 1s,
+                              .chunk_elements = options_.cluster.segment_bytes / sizeof(float)},
+            spec_, std::vector<ServerEntry>{entry});
       }
     }
-    out.SendTo(server, Roster{.epoch = 1, .phase = Phase::kRunning, .workers = options_.cluster.workers, .rounds = 1, .parameters = spec_, .servers = {entry}});
+    out.SendTo(server, Roster{.epoch = 1,
+                              .phase = Phase::kRunning,
+                              .workers = options_.cluster.workers,
+                              .rounds = 1,
+                              .parameters = spec_,
+                              .servers = {entry}});
     // One session after another: an answer to an opening names its rank, but all share one sender.
     workers_[0].session->Open(now, out);
   }
@@ -93,9 +107,13 @@ class BenchClient : public Node {
       if (worker.round > 0) Count(now, now - worker.asked, out);
       worker.asked = now;
       ++worker.round;
-      worker.session->StartPushAndPull(
-          now, {.seq = worker.round - 1, .dense = gradient_, .rows = {}, .versions = std::move(pulled->content.versions), .samples = 1},
-          worker.round, worker.round, out);
+      worker.session->StartPushAndPull(now,
+                                       {.seq = worker.round - 1,
+                                        .dense = gradient_,
+                                        .rows = {},
+                                        .versions = std::move(pulled->content.versions),
+                                        .samples = 1},
+                                       worker.round, worker.round, out);
     } else if (const auto* fenced = std::get_if<SessionFencedEvent>(&event)) {
       out.Exit(fenced->status);
     }
@@ -139,7 +157,8 @@ Rate RateOf(std::vector<double> repeats) {
   return {repeats[repeats.size() / 2], repeats.front(), repeats.back()};
 }
 
-Result<PushPullResult> BenchPushPull(const PushPullCase& what, std::uint64_t chunk_bytes, Duration a_repeat, int repeats) {
+Result<PushPullResult> BenchPushPull(const PushPullCase& what, std::uint64_t chunk_bytes,
+                                     Duration a_repeat, int repeats) {
   Options options;
   options.model.timing_elements = what.bytes / sizeof(float);
   options.cluster.workers = what.window;
@@ -151,10 +170,22 @@ Result<PushPullResult> BenchPushPull(const PushPullCase& what, std::uint64_t chu
   options.recipe.rule = "sgd";
   options.recipe.lr = 1e-6;
   SLACKLINE_ASSIGN_OR_RETURN(const auto client_runtime,
-                             ZmqRuntime::Create({.self = kClient, .run_id = "bench", .listen = true, .network = options.network, .time_model = {}, .on_report = {}, .on_note = {}}));
+                             ZmqRuntime::Create({.self = kClient,
+                                                 .run_id = "bench",
+                                                 .listen = true,
+                                                 .network = options.network,
+                                                 .time_model = {},
+                                                 .on_report = {},
+                                                 .on_note = {}}));
   options.network.scheduler = client_runtime->address().substr(std::strlen("tcp://"));
   SLACKLINE_ASSIGN_OR_RETURN(const auto server_runtime,
-                             ZmqRuntime::Create({.self = kServer, .run_id = "bench", .listen = true, .network = options.network, .time_model = {}, .on_report = {}, .on_note = {}}));
+                             ZmqRuntime::Create({.self = kServer,
+                                                 .run_id = "bench",
+                                                 .listen = true,
+                                                 .network = options.network,
+                                                 .time_model = {},
+                                                 .on_report = {},
+                                                 .on_note = {}}));
   ServerNode server(kServer, options, server_runtime->address());
   Status server_status;
   std::jthread server_thread([&] { server_status = server_runtime->Run(server); });
@@ -195,7 +226,9 @@ Result<Rate> BenchRawEcho(const PushPullCase& what, Duration a_repeat, int repea
     const std::vector<std::byte> bytes(what.bytes);
     // The bytes are lent, as the real path lends them, and outlive every message.
     const auto send = [&] {
-      client.send(zmq::message_t(const_cast<std::byte*>(bytes.data()), bytes.size(), [](void*, void*) {}), zmq::send_flags::none);
+      client.send(
+          zmq::message_t(const_cast<std::byte*>(bytes.data()), bytes.size(), [](void*, void*) {}),
+          zmq::send_flags::none);
     };
     for (std::uint32_t i = 0; i < what.window; ++i) send();
     const SteadyClock clock;
@@ -205,7 +238,8 @@ Result<Rate> BenchRawEcho(const PushPullCase& what, Duration a_repeat, int repea
     bool warm = false;
     zmq::message_t reply;
     while (static_cast<int>(rates.size()) < repeats) {
-      if (!client.recv(reply).has_value()) return DeadlineExceeded("raw echo: no answer within 10 s");
+      if (!client.recv(reply).has_value())
+        return DeadlineExceeded("raw echo: no answer within 10 s");
       send();
       ++operations;
       const Time now = clock.Now();

@@ -31,7 +31,8 @@ struct PushPullResult {
 
 // The server adds what it gets (sgd), checks every value and answers from a snapshot: nothing of a
 // real run is left out but the gate and the model. Chunks are of `chunk_bytes`.
-Result<PushPullResult> BenchPushPull(const PushPullCase& what, std::uint64_t chunk_bytes, Duration a_repeat, int repeats);
+Result<PushPullResult> BenchPushPull(const PushPullCase& what, std::uint64_t chunk_bytes,
+                                     Duration a_repeat, int repeats);
 
 // The yardstick: messages of the same size echoed between two ZeroMQ sockets over TCP loopback.
 Result<Rate> BenchRawEcho(const PushPullCase& what, Duration a_repeat, int repeats);

@@ -30,9 +30,11 @@ std::string SizeText(std::uint64_t bytes) {
 int BenchPushPullAll(bool json) {
   nlohmann::json results = nlohmann::json::array();
   if (!json) {
-    std::printf("push and pull in one round trip, 1 server, 1 client, TCP loopback; medians of %d\n\n", kRepeats);
-    std::printf("%8s %6s %12s %8s %14s %14s %7s %12s %12s\n", "size", "window", "op/s", "GB/s", "messages/s",
-                "raw echo op/s", "ratio", "p50 alone us", "p99 alone us");
+    std::printf(
+        "push and pull in one round trip, 1 server, 1 client, TCP loopback; medians of %d\n\n",
+        kRepeats);
+    std::printf("%8s %6s %12s %8s %14s %14s %7s %12s %12s\n", "size", "window", "op/s", "GB/s",
+                "messages/s", "raw echo op/s", "ratio", "p50 alone us", "p99 alone us");
   }
   for (const PushPullCase& what : kCases) {
     const Result<Rate> raw = BenchRawEcho(what, kARepeat, kRepeats);
@@ -56,13 +58,17 @@ int BenchPushPullAll(bool json) {
                          {"latency_p99_us", Seconds(alone->latency_p99) * 1e6}});
       continue;
     }
-    std::printf("%8s %6u %12.0f %8.2f %14.0f %14.0f %7.2f %12.1f %12.1f\n", SizeText(what.bytes).c_str(), what.window,
-                ours->operations.median, gigabytes, ours->operations.median * 2 * chunks, raw->median, ratio,
+    std::printf("%8s %6u %12.0f %8.2f %14.0f %14.0f %7.2f %12.1f %12.1f\n",
+                SizeText(what.bytes).c_str(), what.window, ours->operations.median, gigabytes,
+                ours->operations.median * 2 * chunks, raw->median, ratio,
                 Seconds(alone->latency_p50) * 1e6, Seconds(alone->latency_p99) * 1e6);
     std::fflush(stdout);
   }
   if (json) {
-    std::printf("%s\n", nlohmann::json{{"bench", "push-pull"}, {"repeats", kRepeats}, {"results", results}}.dump(2).c_str());
+    std::printf("%s\n",
+                nlohmann::json{{"bench", "push-pull"}, {"repeats", kRepeats}, {"results", results}}
+                    .dump(2)
+                    .c_str());
   }
   return kExitOk;
 }

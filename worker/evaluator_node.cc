@@ -41,8 +41,8 @@ void EvaluatorNode::OnStart(Time now, Outbox& out) { member_.Start(now, out); }
 
 void EvaluatorNode::OnMessage(Time now, NodeId from, const Message& message, Outbox& out) {
   if (from == kSchedulerNode) {
-    if (member_.OnMessage(now, from, message, out) == Member::Event::kRoster && !session_.has_value() &&
-        member_.roster().phase == Phase::kRunning) {
+    if (member_.OnMessage(now, from, message, out) == Member::Event::kRoster &&
+        !session_.has_value() && member_.roster().phase == Phase::kRunning) {
       BeginEvaluating(now, out);
     }
     if (const auto* ack = std::get_if<EvaluationAck>(&message.body)) {
@@ -57,8 +57,10 @@ void EvaluatorNode::OnMessage(Time now, NodeId from, const Message& message, Out
   std::vector<SessionEvent> events;
   session_->OnMessage(now, from, message, out, events);
   for (SessionEvent& event : events) {
-    if (auto* pulled = std::get_if<PullDoneEvent>(&event)) Evaluate(std::move(pulled->content), out);
-    if (const auto* fenced = std::get_if<SessionFencedEvent>(&event)) member_.Leave(now, fenced->status, out);
+    if (auto* pulled = std::get_if<PullDoneEvent>(&event))
+      Evaluate(std::move(pulled->content), out);
+    if (const auto* fenced = std::get_if<SessionFencedEvent>(&event))
+      member_.Leave(now, fenced->status, out);
   }
 }
 
@@ -80,7 +82,8 @@ void EvaluatorNode::BeginEvaluating(Time now, Outbox& out) {
                                      .one_version = DecidesByTier(options_.recipe),
                                      .timing_only = !options_.model.materialize},
                    model_->spec(), roster.servers);
-  for (const ServerEntry& server : roster.servers) out.connects.push_back({server.node, server.address});
+  for (const ServerEntry& server : roster.servers)
+    out.connects.push_back({server.node, server.address});
   AskForCut(now, out);
 }
 
@@ -93,11 +96,17 @@ void EvaluatorNode::AskForCut(Time now, Outbox& out) {
 void EvaluatorNode::Evaluate(PullContent cut, Outbox& out) {
   next_cut_ = cut.cut + 1;
   seen_last_ = cut.last;
-  evaluating_ = std::make_shared<Evaluation>(Evaluation{.cut = cut.cut, .version = *std::min_element(cut.versions.begin(), cut.versions.end()), .samples = cut.samples, .last = cut.last});
+  evaluating_ = std::make_shared<Evaluation>(
+      Evaluation{.cut = cut.cut,
+                 .version = *std::min_element(cut.versions.begin(), cut.versions.end()),
+                 .samples = cut.samples,
+                 .last = cut.last});
   Job job{.id = JobId{cut.cut}, .kind = Job::Kind::kEvaluate, .index = cut.cut, .run = [] {}};
   if (options_.model.materialize) {
-    job.run = [model = model_, test = test_, examples = examples_, found = evaluating_, pulled = std::move(cut)] {
-      const Evaluated sums = model->Evaluate(*test, *examples, {pulled.dense.floats(), pulled.rows});
+    job.run = [model = model_, test = test_, examples = examples_, found = evaluating_,
+               pulled = std::move(cut)] {
+      const Evaluated sums =
+          model->Evaluate(*test, *examples, {pulled.dense.floats(), pulled.rows});
       found->examples = sums.examples;
       found->loss = sums.examples == 0 ? 0.0 : sums.loss / static_cast<double>(sums.examples);
       found->metric = model->Metric(sums);

@@ -37,14 +37,15 @@ WorkerNode::WorkerNode(NodeId, const Options& options, std::shared_ptr<const Mod
                     .rounds = rounds_},
               [this](Time now) { return CurrentStatistics(now); }) {}
 
-// --- Inputs ---------------------------------------------------------------------------------------
+// --- Inputs
+// ---------------------------------------------------------------------------------------
 
 void WorkerNode::OnStart(Time now, Outbox& out) { member_.Start(now, out); }
 
 void WorkerNode::OnMessage(Time now, NodeId from, const Message& message, Outbox& out) {
   if (from == kSchedulerNode) {
-    if (member_.OnMessage(now, from, message, out) == Member::Event::kRoster && !session_.has_value() &&
-        member_.roster().phase == Phase::kRunning) {
+    if (member_.OnMessage(now, from, message, out) == Member::Event::kRoster &&
+        !session_.has_value() && member_.roster().phase == Phase::kRunning) {
       BeginTraining(now, out);
     }
     return;
@@ -67,17 +68,19 @@ void WorkerNode::OnInterrupt(Time now, Outbox& out) {
 void WorkerNode::BeginTraining(Time now, Outbox& out) {
   const Roster& roster = member_.roster();
   if (train_->examples > 0) {
-    order_.emplace(options_.cluster.seed, train_->examples, member_.rank(), options_.cluster.workers);
+    order_.emplace(options_.cluster.seed, train_->examples, member_.rank(),
+                   options_.cluster.workers);
   }
-  session_.emplace(
-      Session::Settings{.rank = member_.rank(),
-                        .retry = member_.timeouts().transfer_retry,
-                        .chunk_elements = std::max<std::uint64_t>(1, options_.cluster.segment_bytes / sizeof(float)),
-                        .max_inflight_pushes = options_.cluster.max_inflight_pushes,
-                        .one_version = DecidesByTier(options_.recipe),
-                        .timing_only = !options_.model.materialize},
-      model_->spec(), roster.servers);
-  for (const ServerEntry& server : roster.servers) out.connects.push_back({server.node, server.address});
+  session_.emplace(Session::Settings{.rank = member_.rank(),
+                                     .retry = member_.timeouts().transfer_retry,
+                                     .chunk_elements = std::max<std::uint64_t>(
+                                         1, options_.cluster.segment_bytes / sizeof(float)),
+                                     .max_inflight_pushes = options_.cluster.max_inflight_pushes,
+                                     .one_version = DecidesByTier(options_.recipe),
+                                     .timing_only = !options_.model.materialize},
+                   model_->spec(), roster.servers);
+  for (const ServerEntry& server : roster.servers)
+    out.connects.push_back({server.node, server.address});
   session_->Open(now, out);
 }
 
@@ -98,12 +101,16 @@ void WorkerNode::Carry(Time now, std::vector<SessionEvent> events, Outbox& out) 
           ++statistics_.pushes_applied;
           statistics_.samples += options_.recipe.batch;
           break;
-        case PushOutcome::kDiscarded: ++statistics_.pushes_discarded; break;
-        case PushOutcome::kRejected: ++statistics_.pushes_rejected; break;
+        case PushOutcome::kDiscarded:
+          ++statistics_.pushes_discarded;
+          break;
+        case PushOutcome::kRejected:
+          ++statistics_.pushes_rejected;
+          break;
       }
     } else if (auto* pulled = std::get_if<PullDoneEvent>(&event)) {
-      statistics_.gate_wait_ns += static_cast<std::uint64_t>(
-          (now - (round_.has_value() ? now : pull_started_)).count());
+      statistics_.gate_wait_ns +=
+          static_cast<std::uint64_t>((now - (round_.has_value() ? now : pull_started_)).count());
       ready_ = std::move(pulled->content);
     } else if (std::holds_alternative<SessionClosedEvent>(event)) {
       member_.SetState(now, MemberState::kFinished, out);
@@ -114,7 +121,8 @@ void WorkerNode::Carry(Time now, std::vector<SessionEvent> events, Outbox& out) 
   GoOn(now, out);
 }
 
-// --- A round --------------------------------------------------------------------------------------
+// --- A round
+// --------------------------------------------------------------------------------------
 
 void WorkerNode::GoOn(Time now, Outbox& out) {
   if (!opened_ || closing_) return;
@@ -144,39 +152,50 @@ void WorkerNode::AskForRound(Time now, std::uint64_t number, Outbox& out) {
 }
 
 std::uint64_t WorkerNode::OwnFor(std::uint64_t round) const {
-  const std::uint64_t ahead = options_.cluster.prefetch ? options_.cluster.max_inflight_pushes - 1 : 0;
+  const std::uint64_t ahead =
+      options_.cluster.prefetch ? options_.cluster.max_inflight_pushes - 1 : 0;
   return round > ahead ? round - ahead : 0;
 }
 
-std::vector<std::uint64_t> WorkerNode::ExamplesOf(std::uint64_t round, std::uint64_t data_begin) const {
+std::vector<std::uint64_t> WorkerNode::ExamplesOf(std::uint64_t round,
+                                                  std::uint64_t data_begin) const {
   if (!order_.has_value()) return {};
-  return options_.recipe.data_order == "global" ? order_->GlobalBatch(data_begin, options_.recipe.batch)
-                                                : order_->ShardBatch(round, options_.recipe.batch);
+  return options_.recipe.data_order == "global"
+             ? order_->GlobalBatch(data_begin, options_.recipe.batch)
+             : order_->ShardBatch(round, options_.recipe.batch);
 }
 
 void WorkerNode::Compute(Time now, PullContent parameters, Outbox& out) {
-  out.traces.push_back({.kind = TraceEvent::Kind::kRoundStarted,
-                        .rank = member_.rank(),
-                        .seq = parameters.round,
-                        .version = *std::min_element(parameters.versions.begin(), parameters.versions.end()),
-                        .value = parameters.data_begin});
+  out.traces.push_back(
+      {.kind = TraceEvent::Kind::kRoundStarted,
+       .rank = member_.rank(),
+       .seq = parameters.round,
+       .version = *std::min_element(parameters.versions.begin(), parameters.versions.end()),
+       .value = parameters.data_begin});
   Round& round = round_.emplace();
   round.number = parameters.round;
   round.started = now;
   round.examples = ExamplesOf(parameters.round, parameters.data_begin);
   round.parameters = std::move(parameters);
   round.result = std::make_shared<Round::Result>();
-  Job job{.id = JobId{round.number}, .kind = Job::Kind::kCompute, .rank = member_.rank(), .index = round.number, .run = [] {}};
+  Job job{.id = JobId{round.number},
+          .kind = Job::Kind::kCompute,
+          .rank = member_.rank(),
+          .index = round.number,
+          .run = [] {}};
   if (options_.model.materialize) {
     job.run = [model = model_, train = train_, recipe = options_.recipe, result = round.result,
                examples = round.examples, pulled = round.parameters] {
       const ParameterSpec& spec = model->spec();
       result->gradient = Buffer::Allocate(spec.dense_elements() * sizeof(float));
       Gradient gradient{result->gradient.mutable_floats(), {}};
-      result->loss = model->ComputeGradient(*train, examples, {pulled.dense.floats(), pulled.rows}, gradient);
-      ClipGradient(recipe.clip, static_cast<float>(recipe.clip_norm), spec, gradient.dense, gradient.rows);
+      result->loss =
+          model->ComputeGradient(*train, examples, {pulled.dense.floats(), pulled.rows}, gradient);
+      ClipGradient(recipe.clip, static_cast<float>(recipe.clip_norm), spec, gradient.dense,
+                   gradient.rows);
       result->finite = AllFinite(gradient.dense);
-      for (const Rows& rows : gradient.rows) result->finite = result->finite && AllFinite(rows.values);
+      for (const Rows& rows : gradient.rows)
+        result->finite = result->finite && AllFinite(rows.values);
       result->rows = std::move(gradient.rows);
     };
   } else {
@@ -191,7 +210,9 @@ void WorkerNode::OnJobDone(Time now, JobId, Outbox& out) {
   statistics_.compute_ns += static_cast<std::uint64_t>((now - round_->started).count());
   const double loss = round_->result->loss;
   if (std::isfinite(loss)) {
-    statistics_.loss = statistics_.pushes_sent == 0 ? loss : statistics_.loss + (loss - statistics_.loss) / kLossWindow;
+    statistics_.loss = statistics_.pushes_sent == 0
+                           ? loss
+                           : statistics_.loss + (loss - statistics_.loss) / kLossWindow;
   }
   GoOn(now, out);
 }
@@ -202,19 +223,23 @@ void WorkerNode::PushRound(Time now, Outbox& out) {
                    .dense = {},
                    .rows = {},
                    .versions = round_->parameters.versions,
-                   .samples = options_.recipe.batch, .rejected = !result.finite};
+                   .samples = options_.recipe.batch,
+                   .rejected = !result.finite};
   if (push.rejected) {
-    out.Warn(StrCat("round ", round_->number, ": the gradient has a NaN or an infinity (loss ", result.loss,
+    out.Warn(StrCat("round ", round_->number, ": the gradient has a NaN or an infinity (loss ",
+                    result.loss,
                     "); it is pushed as rejected and changes nothing. Lower --lr or set --clip"));
   } else {
     push.dense = std::move(result.gradient);
     push.rows = std::move(result.rows);
   }
-  out.traces.push_back({.kind = TraceEvent::Kind::kPushSent, .rank = member_.rank(), .seq = push.seq});
+  out.traces.push_back(
+      {.kind = TraceEvent::Kind::kPushSent, .rank = member_.rank(), .seq = push.seq});
   ++statistics_.pushes_sent;
   const std::uint64_t next = round_->number + 1;
   round_.reset();
-  if (options_.cluster.prefetch || next_pull_ != next || next == rounds_ || !model_->spec().tables.empty()) {
+  if (options_.cluster.prefetch || next_pull_ != next || next == rounds_ ||
+      !model_->spec().tables.empty()) {
     return session_->StartPush(now, std::move(push), out);
   }
   // The next read follows from this push: both in one message.
@@ -223,7 +248,8 @@ void WorkerNode::PushRound(Time now, Outbox& out) {
   session_->StartPushAndPull(now, std::move(push), next, OwnFor(next), out);
 }
 
-// --- Reporting ------------------------------------------------------------------------------------
+// --- Reporting
+// ------------------------------------------------------------------------------------
 
 Statistics WorkerNode::CurrentStatistics(Time now) const {
   Statistics statistics = statistics_;

@@ -74,10 +74,10 @@ class WorkerNode : public Node {
   std::optional<Session> session_;
   bool opened_ = false;
   bool closing_ = false;
-  std::uint64_t next_pull_ = 0;                // The round to be asked for next.
+  std::uint64_t next_pull_ = 0;  // The round to be asked for next.
   Time pull_started_{};
-  std::optional<PullContent> ready_;           // Parameters that came ahead of their use.
-  std::optional<Round> round_;                 // Being computed, or waiting to be pushed.
+  std::optional<PullContent> ready_;  // Parameters that came ahead of their use.
+  std::optional<Round> round_;        // Being computed, or waiting to be pushed.
   Statistics statistics_;
 };
 

@@ -68,7 +68,8 @@ class Buffer {
 
  private:
   struct Block;
-  Buffer(Block* block, std::byte* data, std::size_t size) : block_(block), data_(data), size_(size) {}
+  Buffer(Block* block, std::byte* data, std::size_t size)
+      : block_(block), data_(data), size_(size) {}
 
   Block* block_ = nullptr;
   std::byte* data_ = nullptr;

@@ -9,13 +9,13 @@ namespace slackline::internal {
 [[noreturn]] void CheckFailed(const char* file, int line, const char* condition);
 }  // namespace slackline::internal
 
-#define SLACKLINE_CHECK(condition)                                                          \
-  (static_cast<bool>(condition)                                                             \
-       ? static_cast<void>(0)                                                               \
+#define SLACKLINE_CHECK(condition) \
+  (static_cast<bool>(condition)    \
+       ? static_cast<void>(0)      \
        : ::slackline::internal::CheckFailed(__FILE__, __LINE__, #condition))
 
-#define SLACKLINE_RETURN_IF_ERROR(expression)                      \
-  do {                                                             \
+#define SLACKLINE_RETURN_IF_ERROR(expression)                                                     \
+  do {                                                                                            \
     if (::slackline::Status status_or_ok = (expression); !status_or_ok.ok()) return status_or_ok; \
   } while (false)
 

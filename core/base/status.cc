@@ -4,15 +4,24 @@ namespace slackline {
 
 const char* StatusCodeName(StatusCode code) {
   switch (code) {
-    case StatusCode::kOk: return "ok";
-    case StatusCode::kInvalidArgument: return "invalid-argument";
-    case StatusCode::kNotFound: return "not-found";
-    case StatusCode::kFailedPrecondition: return "failed-precondition";
-    case StatusCode::kUnavailable: return "unavailable";
-    case StatusCode::kDeadlineExceeded: return "deadline-exceeded";
-    case StatusCode::kResourceExhausted: return "resource-exhausted";
-    case StatusCode::kDataLoss: return "data-loss";
-    case StatusCode::kInternal: return "internal";
+    case StatusCode::kOk:
+      return "ok";
+    case StatusCode::kInvalidArgument:
+      return "invalid-argument";
+    case StatusCode::kNotFound:
+      return "not-found";
+    case StatusCode::kFailedPrecondition:
+      return "failed-precondition";
+    case StatusCode::kUnavailable:
+      return "unavailable";
+    case StatusCode::kDeadlineExceeded:
+      return "deadline-exceeded";
+    case StatusCode::kResourceExhausted:
+      return "resource-exhausted";
+    case StatusCode::kDataLoss:
+      return "data-loss";
+    case StatusCode::kInternal:
+      return "internal";
   }
   return "unknown";
 }

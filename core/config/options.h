@@ -15,38 +15,38 @@ namespace slackline {
 
 // What a worker's step is computed on. Agreed by the whole cluster.
 struct ModelOptions {
-  std::string model = "mlp";   // softmax | mlp | logistic | factorization | timing
-  std::string data = "digits"; // digits | fashion-mnist | a file or folder
+  std::string model = "mlp";                  // softmax | mlp | logistic | factorization | timing
+  std::string data = "digits";                // digits | fashion-mnist | a file or folder
   std::vector<std::uint32_t> hidden = {128};  // mlp: widths of the hidden layers
-  std::uint64_t features = 0;  // logistic: columns; 0: as many as the data has
-  std::uint32_t factors = 16;  // factorization: width of a row
-  double l2 = 0.0;             // logistic, factorization: ridge, in the loss
-  std::uint64_t timing_elements = 1000;  // timing: parameters that only take time
-  bool materialize = true;     // timing: false: sizes without bytes, for virtual time alone
+  std::uint64_t features = 0;                 // logistic: columns; 0: as many as the data has
+  std::uint32_t factors = 16;                 // factorization: width of a row
+  double l2 = 0.0;                            // logistic, factorization: ridge, in the loss
+  std::uint64_t timing_elements = 1000;       // timing: parameters that only take time
+  bool materialize = true;  // timing: false: sizes without bytes, for virtual time alone
 };
 
 // The choices that make an algorithm (docs/ALGORITHMS.md). Agreed by the whole cluster.
 struct RecipeOptions {
-  std::string algorithm = "custom";   // a named recipe fills in the rest; flags after it override
-  std::string gate = "ssp";           // bsp | ssp | asp
-  std::uint32_t slack = 3;            // ssp: s of docs/PROTOCOL.md
-  std::string collector = "each";     // each | all
-  std::string decisions = "auto";     // auto | tier | shard: who decides, the lead or every shard
-  std::string rule = "sgd";           // sgd | momentum | nesterov | adagrad | adam | adamw
+  std::string algorithm = "custom";  // a named recipe fills in the rest; flags after it override
+  std::string gate = "ssp";          // bsp | ssp | asp
+  std::uint32_t slack = 3;           // ssp: s of docs/PROTOCOL.md
+  std::string collector = "each";    // each | all
+  std::string decisions = "auto";    // auto | tier | shard: who decides, the lead or every shard
+  std::string rule = "sgd";          // sgd | momentum | nesterov | adagrad | adam | adamw
   double lr = 0.1;
-  double momentum = 0.9;              // momentum, nesterov
-  double beta1 = 0.9, beta2 = 0.999;  // adam, adamw
-  double epsilon = 1e-8;              // adagrad, adam, adamw
-  double weight_decay = 0.0;          // adamw: decoupled; else added to the gradient
+  double momentum = 0.9;                 // momentum, nesterov
+  double beta1 = 0.9, beta2 = 0.999;     // adam, adamw
+  double epsilon = 1e-8;                 // adagrad, adam, adamw
+  double weight_decay = 0.0;             // adamw: decoupled; else added to the gradient
   std::string lr_schedule = "constant";  // constant | step | cosine
   std::uint64_t warmup_samples = 0;
-  std::uint64_t lr_step_samples = 0;     // step: every so many samples ...
-  double lr_step_factor = 0.1;           // ... multiply by this
-  double lr_final_factor = 0.0;          // cosine: end at lr times this
-  std::string clip = "none";             // none | global | tensor
+  std::uint64_t lr_step_samples = 0;  // step: every so many samples ...
+  double lr_step_factor = 0.1;        // ... multiply by this
+  double lr_final_factor = 0.0;       // cosine: end at lr times this
+  std::string clip = "none";          // none | global | tensor
   double clip_norm = 1.0;
-  std::uint32_t batch = 32;              // samples a round and worker
-  std::string data_order = "shard";      // shard | global
+  std::uint32_t batch = 32;          // samples a round and worker
+  std::string data_order = "shard";  // shard | global
 };
 
 // The run as a whole. Agreed by the whole cluster.
@@ -54,49 +54,50 @@ struct ClusterOptions {
   std::string run_id = "default";
   std::uint32_t workers = 4;
   std::uint32_t servers = 2;
-  bool evaluate = true;            // one evaluator takes part
+  bool evaluate = true;  // one evaluator takes part
   std::uint64_t seed = 1;
-  std::uint64_t rounds = 0;        // of each worker; 0: from epochs
-  double epochs = 1.0;             // over the training data, all workers together
+  std::uint64_t rounds = 0;                  // of each worker; 0: from epochs
+  double epochs = 1.0;                       // over the training data, all workers together
   std::uint64_t evaluate_every_samples = 0;  // 0: ten times a run
-  bool prefetch = false;           // ask for the next parameters before this round's push
-  std::uint32_t max_inflight_pushes = 2;  // a worker; bounds the servers' staging
-  std::uint64_t max_snapshots = 8;        // a shard; distinct versions held for slow readers
-  std::uint64_t segment_bytes = 1u << 20; // a shard's unit of copying and of transfer
+  bool prefetch = false;                     // ask for the next parameters before this round's push
+  std::uint32_t max_inflight_pushes = 2;     // a worker; bounds the servers' staging
+  std::uint64_t max_snapshots = 8;           // a shard; distinct versions held for slow readers
+  std::uint64_t segment_bytes = 1u << 20;    // a shard's unit of copying and of transfer
 };
 
 // How one process is found and how long it waits.
 struct NetworkOptions {
   std::string scheduler = "127.0.0.1:7070";  // HOST:PORT
-  std::string bind = "127.0.0.1";  // address or interface name to listen on
-  std::string ports = "0";         // one port, a range "7000-7099", or 0: any
-  std::string advertise;           // HOST or HOST:PORT told to others; "": as bound
-  std::int64_t rank = -1;          // preferred; -1: any
-  Duration join_timeout = 60s;     // to find the scheduler and be welcomed
-  Duration patience = 10s;         // silence after which a peer is taken for lost; other waits derive
+  std::string bind = "127.0.0.1";            // address or interface name to listen on
+  std::string ports = "0";                   // one port, a range "7000-7099", or 0: any
+  std::string advertise;                     // HOST or HOST:PORT told to others; "": as bound
+  std::int64_t rank = -1;                    // preferred; -1: any
+  Duration join_timeout = 60s;               // to find the scheduler and be welcomed
+  Duration patience = 10s;  // silence after which a peer is taken for lost; other waits derive
 };
 
 // How the time that work takes is made up, beside what the machine takes.
 struct TimeOptions {
-  std::string compute_time = "";   // "": as it is; const:MS | exp:MS | lognormal:MS:SIGMA | trace:FILE
-  std::vector<double> speeds;      // a worker; 1: as compute_time says, 0.5: twice as long
-  std::vector<std::string> inject; // "slow:worker3:5x"
+  std::string compute_time =
+      "";                      // "": as it is; const:MS | exp:MS | lognormal:MS:SIGMA | trace:FILE
+  std::vector<double> speeds;  // a worker; 1: as compute_time says, 0.5: twice as long
+  std::vector<std::string> inject;  // "slow:worker3:5x"
 };
 
 // Virtual time only.
 struct SimOptions {
-  double link_gbps = 0.0;          // each direction of each pair; 0: unlimited
+  double link_gbps = 0.0;  // each direction of each pair; 0: unlimited
   double link_latency_ms = 0.0;
-  double link_jitter_ms = 0.0;     // uniform, added to the latency; keeps the order
-  double loss = 0.0;               // chance that a message vanishes
-  double duplicate = 0.0;          // ... comes twice
-  double reorder = 0.0;            // ... is held back by up to reorder_ms
+  double link_jitter_ms = 0.0;  // uniform, added to the latency; keeps the order
+  double loss = 0.0;            // chance that a message vanishes
+  double duplicate = 0.0;       // ... comes twice
+  double reorder = 0.0;         // ... is held back by up to reorder_ms
   double reorder_ms = 5.0;
   std::vector<std::string> partition;  // "worker1:FROM_MS:TO_MS": cut off in that time
   std::vector<std::string> crash;      // "worker1:AT_MS:BACK_MS"
-  double apply_ms = 0.0;           // a server's apply
-  bool encode = true;              // pass every message through the codec
-  double deadline_s = 1e6;         // virtual; a run that reaches it has failed
+  double apply_ms = 0.0;               // a server's apply
+  bool encode = true;                  // pass every message through the codec
+  double deadline_s = 1e6;             // virtual; a run that reaches it has failed
 };
 
 struct OutputOptions {
@@ -108,8 +109,8 @@ struct OutputOptions {
 
 // What one process is asked to do; no other process hears of it.
 struct ProcessOptions {
-  std::string task = "train";      // slackline-worker: train | evaluate
-  bool json = false;               // slackline status, bench: for programs, not for people
+  std::string task = "train";  // slackline-worker: train | evaluate
+  bool json = false;           // slackline status, bench: for programs, not for people
 };
 
 struct Options {

@@ -57,7 +57,8 @@ std::size_t EditDistance(const std::string& a, const std::string& b) {
 // `begin` is what comes before the name: "--", or "run.ini:7: ".
 Status UnknownOption(Binary binary, const std::string& before, const std::string& dashes,
                      const std::string& spelled) {
-  const std::string name = spelled.substr(0, spelled.find('='));  // Without a value that clings to it.
+  const std::string name =
+      spelled.substr(0, spelled.find('='));  // Without a value that clings to it.
   if (name.starts_with("no-")) {
     const OptionRow* row = FindOption(name.substr(3));
     if (row != nullptr && row->value.is_switch) {

@@ -57,6 +57,22 @@ Status CheckRecipe(const RecipeOptions& recipe) {
   return Status::Ok();
 }
 
+Status CheckModel(const Options& options) {
+  const std::string& model = options.model.model;
+  if (!options.model.materialize && model != "timing") {
+    return InvalidArgument(StrCat("--materialize=false with --model ", model,
+                                  ": only the timing model does without values"));
+  }
+  // A global order tells a worker its samples only in the answer to its pull.
+  const bool sparse = model == "logistic" || model == "factorization";
+  if (sparse && options.recipe.data_order == "global") {
+    return InvalidArgument(
+        StrCat("--data-order global with --model ", model,
+               ": a sparse model must know its rows before it asks; use --data-order shard"));
+  }
+  return Status::Ok();
+}
+
 Status CheckCluster(const Options& options) {
   const ClusterOptions& cluster = options.cluster;
   if (cluster.run_id.empty()) return InvalidArgument("--run-id is empty; give the run a name");
@@ -69,10 +85,6 @@ Status CheckCluster(const Options& options) {
     return InvalidArgument(StrCat("--segment-bytes ", cluster.segment_bytes,
                                   " is not a multiple of ", sizeof(float),
                                   ", the size of a parameter"));
-  }
-  if (!options.model.materialize && options.model.model != "timing") {
-    return InvalidArgument(StrCat("--materialize=false with --model ", options.model.model,
-                                  ": only the timing model does without values"));
   }
   return Status::Ok();
 }
@@ -123,6 +135,7 @@ Status CheckTimeouts(const NetworkOptions& network) {
 Status Validate(const Options& options) {
   SLACKLINE_RETURN_IF_ERROR(CheckEachOption(options));
   SLACKLINE_RETURN_IF_ERROR(CheckRecipe(options.recipe));
+  SLACKLINE_RETURN_IF_ERROR(CheckModel(options));
   SLACKLINE_RETURN_IF_ERROR(CheckCluster(options));
   SLACKLINE_RETURN_IF_ERROR(CheckTime(options));
   return CheckTimeouts(options.network);

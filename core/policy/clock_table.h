@@ -33,11 +33,11 @@ class ClockTable {
  private:
   void Remove(std::uint64_t clock);
 
-  std::vector<std::uint64_t> clocks_;         // By rank.
-  std::vector<bool> left_;                    // By rank.
+  std::vector<std::uint64_t> clocks_;  // By rank.
+  std::vector<bool> left_;             // By rank.
   std::uint32_t active_;
-  std::uint64_t final_ = 0;                   // The largest clock of those that left.
-  std::map<std::uint64_t, std::uint32_t> at_; // Active workers at each clock that has any.
+  std::uint64_t final_ = 0;                    // The largest clock of those that left.
+  std::map<std::uint64_t, std::uint32_t> at_;  // Active workers at each clock that has any.
 };
 
 }  // namespace slackline

@@ -21,13 +21,16 @@ class AllInRankOrder : public Collector {
   explicit AllInRankOrder(std::uint32_t workers) : held_(workers) {}
 
   std::string_view name() const override { return "all"; }
-  void Offer(const ClockTable& clocks, const OfferedPush& push, std::vector<Verdict>& out) override {
+  void Offer(const ClockTable& clocks, const OfferedPush& push,
+             std::vector<Verdict>& out) override {
     std::deque<OfferedPush>& held = held_[push.rank];
     if (held.empty()) ++ranks_with_pushes_;
     held.push_back(push);
     Decide(clocks, out);
   }
-  void OnLeave(const ClockTable& clocks, std::vector<Verdict>& out) override { Decide(clocks, out); }
+  void OnLeave(const ClockTable& clocks, std::vector<Verdict>& out) override {
+    Decide(clocks, out);
+  }
 
  private:
   // A worker leaves only when all its pushes are decided, so whoever holds pushes is active.
@@ -54,7 +57,8 @@ class AllInRankOrder : public Collector {
 Result<std::unique_ptr<Collector>> MakeCollector(std::string_view name, std::uint32_t workers) {
   if (name == "each") return std::unique_ptr<Collector>(new EachArrival);
   if (name == "all") return std::unique_ptr<Collector>(new AllInRankOrder(workers));
-  return InvalidArgument(StrCat("no collector '", name, "'; there are ", StrJoin(CollectorNames())));
+  return InvalidArgument(
+      StrCat("no collector '", name, "'; there are ", StrJoin(CollectorNames())));
 }
 
 std::vector<std::string_view> CollectorNames() { return {"each", "all"}; }

@@ -33,7 +33,8 @@ class Collector {
  public:
   virtual ~Collector() = default;
   virtual std::string_view name() const = 0;
-  virtual void Offer(const ClockTable& clocks, const OfferedPush& push, std::vector<Verdict>& out) = 0;
+  virtual void Offer(const ClockTable& clocks, const OfferedPush& push,
+                     std::vector<Verdict>& out) = 0;
   // `clocks` has just lost a worker: what waited for it may go on.
   virtual void OnLeave(const ClockTable& clocks, std::vector<Verdict>& out) = 0;
 };

@@ -32,7 +32,8 @@ double Imbalance(const std::vector<ShardRange>& ranges) {
     largest = std::max(largest, range.size());
   }
   if (total == 0) return 1.0;
-  return static_cast<double>(largest) * static_cast<double>(ranges.size()) / static_cast<double>(total);
+  return static_cast<double>(largest) * static_cast<double>(ranges.size()) /
+         static_cast<double>(total);
 }
 
 std::uint32_t RowOwner(std::uint64_t key, std::uint32_t servers) {

@@ -8,7 +8,8 @@
 
 namespace slackline {
 
-Result<LearningRate> LearningRate::Create(const RecipeOptions& options, std::uint64_t total_samples) {
+Result<LearningRate> LearningRate::Create(const RecipeOptions& options,
+                                          std::uint64_t total_samples) {
   LearningRate schedule;
   if (options.lr_schedule == "constant") {
     schedule.kind_ = Kind::kConstant;
@@ -20,8 +21,8 @@ Result<LearningRate> LearningRate::Create(const RecipeOptions& options, std::uin
   } else if (options.lr_schedule == "cosine") {
     schedule.kind_ = Kind::kCosine;
   } else {
-    return InvalidArgument(StrCat("no lr schedule '", options.lr_schedule,
-                                  "'; there are constant, step, cosine"));
+    return InvalidArgument(
+        StrCat("no lr schedule '", options.lr_schedule, "'; there are constant, step, cosine"));
   }
   schedule.lr_ = options.lr;
   schedule.batch_ = std::max<std::uint64_t>(1, options.batch);
@@ -39,8 +40,10 @@ double LearningRate::At(std::uint64_t samples) const {
     return lr_ * std::min(1.0, reached);
   }
   switch (kind_) {
-    case Kind::kConstant: return lr_;
-    case Kind::kStep: return lr_ * std::pow(step_factor_, static_cast<double>(samples / step_));
+    case Kind::kConstant:
+      return lr_;
+    case Kind::kStep:
+      return lr_ * std::pow(step_factor_, static_cast<double>(samples / step_));
     case Kind::kCosine: {
       const double span = total_ > warmup_ ? static_cast<double>(total_ - warmup_) : 1.0;
       const double x = std::min(1.0, static_cast<double>(samples - warmup_) / span);

@@ -83,8 +83,8 @@ void AddEvaluations(const Options& options, const SummaryReport& report, Json& j
   double best_loss = sorted.front().loss, best_metric = sorted.front().metric;
   for (const Evaluation& e : sorted) {
     best_loss = std::fmin(best_loss, e.loss);
-    best_metric = kind.more_is_better ? std::fmax(best_metric, e.metric)
-                                      : std::fmin(best_metric, e.metric);
+    best_metric =
+        kind.more_is_better ? std::fmax(best_metric, e.metric) : std::fmin(best_metric, e.metric);
   }
   json["loss"] = sorted.back().loss;
   json["best_loss"] = best_loss;

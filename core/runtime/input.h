@@ -16,8 +16,8 @@ struct Input {
   enum class Kind : std::uint8_t { kStart = 1, kMessage = 2, kTimer = 3, kJob = 4, kInterrupt = 5 };
 
   Kind kind = Kind::kStart;
-  // kMessage only. `from` is as the Node sees it: kSchedulerNode for the scheduler, whose own NodeId
-  // is then the sender. (sender, number) names the message over all processes.
+  // kMessage only. `from` is as the Node sees it: kSchedulerNode for the scheduler, whose own
+  // NodeId is then the sender. (sender, number) names the message over all processes.
   NodeId from = kNoNode;
   NodeId sender = kNoNode;
   std::uint64_t number = 0;

@@ -81,8 +81,8 @@ Result<LocalAddress> LookUp(const std::string& name) {
 
 // Networks that end inside this machine: bridges and virtual cables of containers.
 bool InsideThisMachine(const std::string& interface) {
-  for (const char* prefix : {"docker", "br-", "veth", "virbr", "cni", "flannel", "cali", "lxc",
-                             "podman"}) {
+  for (const char* prefix :
+       {"docker", "br-", "veth", "virbr", "cni", "flannel", "cali", "lxc", "podman"}) {
     if (interface.starts_with(prefix)) return true;
   }
   return false;
@@ -92,8 +92,8 @@ bool InsideThisMachine(const std::string& interface) {
 
 Result<HostPort> ParseHostPort(std::string_view text) {
   const auto wrong = [text](std::string_view why) {
-    return InvalidArgument(
-        StrCat("'", text, "' is not HOST:PORT: ", why, "; write it as 10.0.0.1:7070 or [::1]:7070"));
+    return InvalidArgument(StrCat("'", text, "' is not HOST:PORT: ", why,
+                                  "; write it as 10.0.0.1:7070 or [::1]:7070"));
   };
   const std::size_t colon = text.rfind(':');
   if (colon == std::string_view::npos) return wrong("it has no port");
@@ -115,8 +115,8 @@ Result<PortRange> ParsePorts(std::string_view text) {
   const std::optional<std::uint16_t> last =
       dash == std::string_view::npos ? first : ParsePort(text.substr(dash + 1));
   if (!first.has_value() || !last.has_value() || (dash != std::string_view::npos && *first == 0)) {
-    return InvalidArgument(StrCat("--ports '", text,
-                                  "' is neither a port, nor a range like 7000-7099, nor 0 for any"));
+    return InvalidArgument(StrCat(
+        "--ports '", text, "' is neither a port, nor a range like 7000-7099, nor 0 for any"));
   }
   if (*first > *last) {
     return InvalidArgument(
@@ -151,7 +151,8 @@ Result<LocalAddress> ResolveBind(const std::string& bind) {
   for (const InterfaceAddress& address : addresses) {
     if (names.empty() || names.back() != address.interface) names.push_back(address.interface);
   }
-  return NotFound(StrCat("--bind '", bind, "' is no address, no interface of this machine that is up (",
+  return NotFound(StrCat("--bind '", bind,
+                         "' is no address, no interface of this machine that is up (",
                          StrJoin(names), "), and no host name that resolves (",
                          looked_up.status().message(), "); give one of them, or * for all"));
 }

@@ -52,9 +52,9 @@ struct LocalAddress {
 // Blocking: may ask the name service.
 Result<LocalAddress> ResolveBind(const std::string& bind);
 
-// What others are told. `advertise` is "", HOST, HOST:PORT or [IPv6]:PORT; what it leaves open is as
-// bound, and for every interface the address of the first one that others can reach.
-// Errors: kInvalidArgument naming the text.
+// What others are told. `advertise` is "", HOST, HOST:PORT or [IPv6]:PORT; what it leaves open is
+// as bound, and for every interface the address of the first one that others can reach. Errors:
+// kInvalidArgument naming the text.
 Result<std::string> AdvertisedAddress(const std::string& advertise, const LocalAddress& bound,
                                       std::uint16_t port);
 

@@ -2,8 +2,8 @@
 //
 // A Node holds no socket, no thread, no clock and no random device. It is told the time and handed
 // inputs; it answers by filling an Outbox. Two runtimes drive the very same Nodes: ZmqRuntime over
-// real sockets and SimRuntime in virtual time. Given the same inputs a Node fills the same Outboxes,
-// bit for bit, which is what record and replay rest on.
+// real sockets and SimRuntime in virtual time. Given the same inputs a Node fills the same
+// Outboxes, bit for bit, which is what record and replay rest on.
 //
 // Threads: a runtime calls a Node from one thread. Jobs run elsewhere, but see only what they
 // captured: immutable Buffers, and a result object that the Node reads after OnJobDone.
@@ -67,8 +67,8 @@ struct Outbox {
   std::vector<TraceEvent> traces;
   std::vector<Report> reports;
   std::vector<Note> notes;
-  bool exit = false;      // Everything above is carried out first.
-  Status exit_status;     // Why, when it is not a good end.
+  bool exit = false;   // Everything above is carried out first.
+  Status exit_status;  // Why, when it is not a good end.
 
   void SendTo(NodeId to, Message message) { sends.push_back({to, std::move(message)}); }
   void SetTimer(TimerId id, Time at) { timers.push_back({id, at}); }

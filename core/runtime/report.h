@@ -19,7 +19,7 @@ struct MembershipReport {
   Role role = Role::kWorker;
   std::uint32_t rank = 0;
   Phase phase = Phase::kForming;
-  std::string text;   // The sentence for people.
+  std::string text;  // The sentence for people.
 };
 
 // Where shards lie, printed once when the run has formed.
@@ -30,17 +30,17 @@ struct PlacementReport {
 };
 
 struct ProgressReport {
-  Duration running{};           // Since training began.
-  std::uint64_t samples = 0;    // Acknowledged, all workers.
+  Duration running{};                 // Since training began.
+  std::uint64_t samples = 0;          // Acknowledged, all workers.
   std::uint64_t samples_planned = 0;  // In all; 0: not known.
-  std::uint64_t rounds_min = 0; // Slowest and fastest worker's clocks.
+  std::uint64_t rounds_min = 0;       // Slowest and fastest worker's clocks.
   std::uint64_t rounds_max = 0;
-  std::uint64_t updates = 0;    // The lead's version.
-  double loss = 0;              // Mean over workers.
+  std::uint64_t updates = 0;  // The lead's version.
+  double loss = 0;            // Mean over workers.
   double lr = 0;
   std::uint64_t staleness_p50 = 0;
   std::uint64_t staleness_p99 = 0;
-  double gate_wait_share = 0;   // Of the workers' time, [0, 1].
+  double gate_wait_share = 0;  // Of the workers' time, [0, 1].
   std::uint64_t bytes_pushed = 0;
   std::uint64_t bytes_pulled = 0;
 };
@@ -54,14 +54,15 @@ struct EvaluationReport {
 struct SummaryReport {
   bool failed = false;
   std::string reason;
-  Duration running{};      // From the start of training to the last worker's end.
+  Duration running{};                 // From the start of training to the last worker's end.
   std::vector<MemberStatus> members;  // Everyone's last statistics.
   std::vector<EvaluationReport> evaluations;
 };
 
 struct Report {
   Time at{};
-  std::variant<MembershipReport, PlacementReport, ProgressReport, EvaluationReport, SummaryReport> what;
+  std::variant<MembershipReport, PlacementReport, ProgressReport, EvaluationReport, SummaryReport>
+      what;
 };
 
 }  // namespace slackline

@@ -10,12 +10,13 @@ namespace slackline {
 struct TraceEvent {
   enum class Kind : std::uint8_t {
     // Worker.
-    kRoundStarted = 1,   // rank, seq = round, version = smallest read, value = data_begin
-    kPushSent = 2,       // rank, seq
-    kPushDone = 3,       // rank, seq, value = PushOutcome
+    kRoundStarted = 1,  // rank, seq = round, version = smallest read, value = data_begin
+    kPushSent = 2,      // rank, seq
+    kPushDone = 3,      // rank, seq, value = PushOutcome
     // Server, of its own shard.
     kSessionOpened = 16,  // rank, seq = next seq
-    kReadServed = 17,     // rank, seq = round, version, value = own pushes in it, extra = slowest clock
+    kReadServed =
+        17,  // rank, seq = round, version, value = own pushes in it, extra = slowest clock
     kPushApplied = 18,    // rank, seq, version = after, value = staleness, extra = samples
     kPushDuplicate = 19,  // rank, seq
     kPushDiscarded = 20,  // rank, seq, version

@@ -17,7 +17,8 @@ Result<std::unique_ptr<ZmqRuntime>> ZmqRuntime::Create(ZmqRuntimeOptions options
                                          .listen = options.listen,
                                          .network = options.network});
   if (!transport.ok()) return transport.status();
-  return std::unique_ptr<ZmqRuntime>(new ZmqRuntime(std::move(options), std::move(transport).value()));
+  return std::unique_ptr<ZmqRuntime>(
+      new ZmqRuntime(std::move(options), std::move(transport).value()));
 }
 
 ZmqRuntime::ZmqRuntime(ZmqRuntimeOptions options, std::unique_ptr<ZmqTransport> transport)
@@ -29,7 +30,8 @@ Status ZmqRuntime::Run(Node& node) {
   node_ = &node;
   Deliver({.kind = Input::Kind::kStart});
   while (!exited_) {
-    if (const int interrupts = interrupts_.load(std::memory_order_relaxed); interrupts > interrupts_seen_) {
+    if (const int interrupts = interrupts_.load(std::memory_order_relaxed);
+        interrupts > interrupts_seen_) {
       if (interrupts > 1) {
         exit_status_ = Unavailable("interrupted twice: ended at once");
         break;
@@ -52,7 +54,8 @@ Status ZmqRuntime::Run(Node& node) {
     if (!busy) transport_->Wait(UntilNextDue());
   }
   pool_.reset();  // Joins: no job sees the Node's things after this.
-  if (options_.observer != nullptr && exited_) options_.observer->OnEnd(clock_.Now(), node.StateDigest());
+  if (options_.observer != nullptr && exited_)
+    options_.observer->OnEnd(clock_.Now(), node.StateDigest());
   return exit_status_;
 }
 
@@ -64,11 +67,21 @@ void ZmqRuntime::Interrupt() {
 void ZmqRuntime::Deliver(const Input& input) {
   const Time now = clock_.Now();
   switch (input.kind) {
-    case Input::Kind::kStart: node_->OnStart(now, outbox_); break;
-    case Input::Kind::kMessage: node_->OnMessage(now, input.from, *input.message, outbox_); break;
-    case Input::Kind::kTimer: node_->OnTimer(now, TimerId{input.id}, outbox_); break;
-    case Input::Kind::kJob: node_->OnJobDone(now, JobId{input.id}, outbox_); break;
-    case Input::Kind::kInterrupt: node_->OnInterrupt(now, outbox_); break;
+    case Input::Kind::kStart:
+      node_->OnStart(now, outbox_);
+      break;
+    case Input::Kind::kMessage:
+      node_->OnMessage(now, input.from, *input.message, outbox_);
+      break;
+    case Input::Kind::kTimer:
+      node_->OnTimer(now, TimerId{input.id}, outbox_);
+      break;
+    case Input::Kind::kJob:
+      node_->OnJobDone(now, JobId{input.id}, outbox_);
+      break;
+    case Input::Kind::kInterrupt:
+      node_->OnInterrupt(now, outbox_);
+      break;
   }
   if (options_.observer != nullptr) options_.observer->OnInput(now, input, outbox_);
   CarryOut();
@@ -86,7 +99,8 @@ void ZmqRuntime::CarryOut() {
     const Status status = transport_->Connect(connect.node, connect.address);
     if (!status.ok()) outbox_.Exit(status);
   }
-  for (const Outbox::Send& send : outbox_.sends) transport_->Send(send.to, send.message, ++messages_sent_);
+  for (const Outbox::Send& send : outbox_.sends)
+    transport_->Send(send.to, send.message, ++messages_sent_);
   for (const Outbox::Timer& timer : outbox_.timers) {
     const std::uint64_t id = static_cast<std::uint64_t>(timer.id);
     timers_[id] = next_order_;
@@ -98,7 +112,8 @@ void ZmqRuntime::CarryOut() {
       continue;
     }
     if (pool_ == nullptr) {
-      pool_ = std::make_unique<JobPool>(options_.job_threads, clock_, [this] { transport_->Wake(); });
+      pool_ =
+          std::make_unique<JobPool>(options_.job_threads, clock_, [this] { transport_->Wake(); });
     }
     pool_->Submit(std::move(job));
   }
@@ -117,9 +132,11 @@ void ZmqRuntime::CarryOut() {
 
 void ZmqRuntime::TakeFinishedJobs() {
   while (std::optional<JobPool::Done> done = pool_->TakeDone()) {
-    const Duration due_after =
-        done->job.kind == Job::Kind::kCompute ? options_.time_model.DueAfter(done->job, done->measured) : done->measured;
-    due_.push({done->started + due_after, next_order_++, Input::Kind::kJob, static_cast<std::uint64_t>(done->job.id)});
+    const Duration due_after = done->job.kind == Job::Kind::kCompute
+                                   ? options_.time_model.DueAfter(done->job, done->measured)
+                                   : done->measured;
+    due_.push({done->started + due_after, next_order_++, Input::Kind::kJob,
+               static_cast<std::uint64_t>(done->job.id)});
   }
 }
 
@@ -150,8 +167,9 @@ void ZmqRuntime::NoteRefused(const Status& status) {
   const Time now = clock_.Now();
   if (!options_.on_note || now < next_refusal_note_) return;
   next_refusal_note_ = now + 1s;
-  options_.on_note({Outbox::Note::Level::kWarning, StrCat("refused a message: ", status.message(), " (",
-                                                          transport_->counts().refused, " so far)")});
+  options_.on_note(
+      {Outbox::Note::Level::kWarning, StrCat("refused a message: ", status.message(), " (",
+                                             transport_->counts().refused, " so far)")});
 }
 
 }  // namespace slackline

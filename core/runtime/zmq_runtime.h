@@ -63,7 +63,9 @@ class ZmqRuntime {
     std::uint64_t order;
     Input::Kind kind;
     std::uint64_t id;
-    bool operator>(const Due& other) const { return at != other.at ? at > other.at : order > other.order; }
+    bool operator>(const Due& other) const {
+      return at != other.at ? at > other.at : order > other.order;
+    }
   };
 
   ZmqRuntime(ZmqRuntimeOptions options, std::unique_ptr<ZmqTransport> transport);

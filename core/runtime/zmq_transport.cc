@@ -22,8 +22,8 @@ namespace {
 
 // Frames below this size are copied: cheaper than the bookkeeping of sharing them.
 constexpr std::size_t kCopyBelow = 1024;
-// Messages queued for one peer. The protocol's windows keep far below it; a peer that stopped reading
-// fills it, and from then on loses what is sent.
+// Messages queued for one peer. The protocol's windows keep far below it; a peer that stopped
+// reading fills it, and from then on loses what is sent.
 constexpr int kQueueMessagesMax = 1 << 16;
 constexpr int kLingerMs = 1000;
 constexpr int kReconnectMs = 50;
@@ -107,7 +107,8 @@ struct ZmqTransport::Impl {
 
   Status Bind();
   bool ReceiveFrom(zmq::socket_t& socket, std::optional<NodeId> link_peer, const Deliver& deliver);
-  void Refuse(const Status& status, std::optional<NodeId> link_peer, std::optional<NodeId> stranger, const Deliver& deliver);
+  void Refuse(const Status& status, std::optional<NodeId> link_peer, std::optional<NodeId> stranger,
+              const Deliver& deliver);
   bool SendFrames(zmq::socket_t& socket, const RoutingId* id, const Frames& frames);
 };
 
@@ -120,8 +121,9 @@ Status ZmqTransport::Impl::Bind() {
   router->set(zmq::sockopt::router_handover, 1);
   std::string reason;
   for (std::uint32_t port = ports.first; port <= ports.last; ++port) {
-    const std::string endpoint = port == 0 ? StrCat("tcp://", local.ipv6 ? StrCat("[", local.host, "]") : local.host, ":*")
-                                           : TcpAddress(local.host, static_cast<std::uint16_t>(port));
+    const std::string endpoint =
+        port == 0 ? StrCat("tcp://", local.ipv6 ? StrCat("[", local.host, "]") : local.host, ":*")
+                  : TcpAddress(local.host, static_cast<std::uint16_t>(port));
     try {
       router->bind(endpoint);
     } catch (const zmq::error_t& error) {
@@ -131,11 +133,13 @@ Status ZmqTransport::Impl::Bind() {
     const std::string bound = router->get(zmq::sockopt::last_endpoint);
     const std::string port_text = bound.substr(bound.rfind(':') + 1);
     SLACKLINE_ASSIGN_OR_RETURN(
-        address, AdvertisedAddress(options.network.advertise, local, static_cast<std::uint16_t>(std::stoul(port_text))));
+        address, AdvertisedAddress(options.network.advertise, local,
+                                   static_cast<std::uint16_t>(std::stoul(port_text))));
     return Status::Ok();
   }
-  return Unavailable(StrCat("cannot listen on ", local.host, " port ", options.network.ports, ": ", reason,
-                            "; choose another --ports or --bind, or end the process that holds it"));
+  return Unavailable(
+      StrCat("cannot listen on ", local.host, " port ", options.network.ports, ": ", reason,
+             "; choose another --ports or --bind, or end the process that holds it"));
 }
 
 Result<std::unique_ptr<ZmqTransport>> ZmqTransport::Create(Options options) {
@@ -157,11 +161,14 @@ ZmqTransport::~ZmqTransport() = default;
 
 const std::string& ZmqTransport::address() const { return impl_->address; }
 const TransportCounts& ZmqTransport::counts() const { return impl_->counts; }
-void ZmqTransport::OnRefused(std::function<void(const Status&)> told) { impl_->told = std::move(told); }
+void ZmqTransport::OnRefused(std::function<void(const Status&)> told) {
+  impl_->told = std::move(told);
+}
 
 Status ZmqTransport::Connect(NodeId peer, const std::string& address) {
   const auto known = impl_->link_of.find(peer);
-  if (known != impl_->link_of.end() && impl_->links[known->second].address == address) return Status::Ok();
+  if (known != impl_->link_of.end() && impl_->links[known->second].address == address)
+    return Status::Ok();
   try {
     zmq::socket_t socket(impl_->context, zmq::socket_type::dealer);
     impl_->Prepare(socket, address.find('[') != std::string::npos);
@@ -181,22 +188,28 @@ Status ZmqTransport::Connect(NodeId peer, const std::string& address) {
   return Status::Ok();
 }
 
-// --- Sending --------------------------------------------------------------------------------------
+// --- Sending
+// --------------------------------------------------------------------------------------
 
-bool ZmqTransport::Impl::SendFrames(zmq::socket_t& socket, const RoutingId* id, const Frames& frames) {
+bool ZmqTransport::Impl::SendFrames(zmq::socket_t& socket, const RoutingId* id,
+                                    const Frames& frames) {
   const auto more = zmq::send_flags::sndmore | zmq::send_flags::dontwait;
   try {
     if (id != nullptr && !socket.send(zmq::buffer(*id), more).has_value()) return false;
     const bool has_payload = !frames.payload.empty();
-    if (!socket.send(ToZmq(frames.first), has_payload ? more : zmq::send_flags::dontwait).has_value()) return false;
-    return !has_payload || socket.send(ToZmq(frames.payload), zmq::send_flags::dontwait).has_value();
+    if (!socket.send(ToZmq(frames.first), has_payload ? more : zmq::send_flags::dontwait)
+             .has_value())
+      return false;
+    return !has_payload ||
+           socket.send(ToZmq(frames.payload), zmq::send_flags::dontwait).has_value();
   } catch (const zmq::error_t&) {  // Nobody of that id is connected.
     return false;
   }
 }
 
 void ZmqTransport::Send(NodeId to, const Message& message, std::uint64_t number) {
-  const Frames frames = Encode({.run = impl_->run_number, .sender = impl_->options.self, .number = number}, message);
+  const Frames frames =
+      Encode({.run = impl_->run_number, .sender = impl_->options.self, .number = number}, message);
   const auto link = impl_->link_of.find(to);
   bool sent = false;
   if (link != impl_->link_of.end()) {
@@ -213,7 +226,8 @@ void ZmqTransport::Send(NodeId to, const Message& message, std::uint64_t number)
   impl_->counts.bytes_sent += frames.first.size() + frames.payload.size();
 }
 
-// --- Receiving ------------------------------------------------------------------------------------
+// --- Receiving
+// ------------------------------------------------------------------------------------
 
 std::size_t ZmqTransport::Receive(std::size_t limit, const Deliver& deliver) {
   const std::size_t sockets = impl_->links.size() + (impl_->router.has_value() ? 1 : 0);
@@ -225,7 +239,9 @@ std::size_t ZmqTransport::Receive(std::size_t limit, const Deliver& deliver) {
       // `deliver` may make new links: look the socket up each time.
       const bool from_link = at < impl_->links.size();
       zmq::socket_t& socket = from_link ? impl_->links[at].socket : *impl_->router;
-      if (!impl_->ReceiveFrom(socket, from_link ? std::optional(impl_->links[at].peer) : std::nullopt, deliver)) break;
+      if (!impl_->ReceiveFrom(
+              socket, from_link ? std::optional(impl_->links[at].peer) : std::nullopt, deliver))
+        break;
       if (from_link) impl_->links[at].heard = true;
       ++received;
     }
@@ -234,7 +250,8 @@ std::size_t ZmqTransport::Receive(std::size_t limit, const Deliver& deliver) {
   return received;
 }
 
-bool ZmqTransport::Impl::ReceiveFrom(zmq::socket_t& socket, std::optional<NodeId> link_peer, const Deliver& deliver) {
+bool ZmqTransport::Impl::ReceiveFrom(zmq::socket_t& socket, std::optional<NodeId> link_peer,
+                                     const Deliver& deliver) {
   constexpr std::size_t kFramesMax = 3;
   std::array<zmq::message_t, kFramesMax> frames;
   std::size_t count = 0;
@@ -263,17 +280,20 @@ bool ZmqTransport::Impl::ReceiveFrom(zmq::socket_t& socket, std::optional<NodeId
     }
   }
   if (count != first + 1 && count != first + 2) {
-    Refuse(DataLoss(StrCat("a message of ", count - first, " frames; it has one or two")), link_peer, stranger, deliver);
+    Refuse(DataLoss(StrCat("a message of ", count - first, " frames; it has one or two")),
+           link_peer, stranger, deliver);
     return true;
   }
-  Result<Received> received = Decode(run_number, ToBuffer(std::move(frames[first])),
-                                     count == first + 2 ? ToBuffer(std::move(frames[first + 1])) : Buffer());
+  Result<Received> received =
+      Decode(run_number, ToBuffer(std::move(frames[first])),
+             count == first + 2 ? ToBuffer(std::move(frames[first + 1])) : Buffer());
   if (!received.ok()) {
     Refuse(received.status(), link_peer, stranger, deliver);
     return true;
   }
   if (stranger.has_value() && received->envelope.sender != *stranger) {
-    Refuse(DataLoss("a message that claims another sender than its connection"), link_peer, std::nullopt, deliver);
+    Refuse(DataLoss("a message that claims another sender than its connection"), link_peer,
+           std::nullopt, deliver);
     return true;
   }
   ++counts.messages_received;
@@ -281,8 +301,8 @@ bool ZmqTransport::Impl::ReceiveFrom(zmq::socket_t& socket, std::optional<NodeId
   return true;
 }
 
-void ZmqTransport::Impl::Refuse(const Status& status, std::optional<NodeId> link_peer, std::optional<NodeId> stranger,
-                                const Deliver& deliver) {
+void ZmqTransport::Impl::Refuse(const Status& status, std::optional<NodeId> link_peer,
+                                std::optional<NodeId> stranger, const Deliver& deliver) {
   ++counts.refused;
   if (told) told(status);
   if (status.code() != StatusCode::kFailedPrecondition) return;
@@ -291,13 +311,15 @@ void ZmqTransport::Impl::Refuse(const Status& status, std::optional<NodeId> link
     // We chose this peer, and it is of another run or version: its owner should hear of it at once.
     deliver(*link_peer, Received{.envelope = {}, .message = refused});
   } else if (stranger.has_value()) {
-    // In our own run and version, so that the stranger can name both values too. It does not answer.
+    // In our own run and version, so that the stranger can name both values too. It does not
+    // answer.
     const RoutingId id = RoutingIdOf(*stranger);
     SendFrames(*router, &id, Encode({.run = run_number, .sender = options.self}, refused));
   }
 }
 
-// --- Waiting --------------------------------------------------------------------------------------
+// --- Waiting
+// --------------------------------------------------------------------------------------
 
 void ZmqTransport::Wait(Duration timeout) {
   std::vector<zmq::pollitem_t> items;
@@ -305,7 +327,8 @@ void ZmqTransport::Wait(Duration timeout) {
   if (impl_->router.has_value()) items.push_back({impl_->router->handle(), 0, ZMQ_POLLIN, 0});
   for (Impl::Link& link : impl_->links) items.push_back({link.socket.handle(), 0, ZMQ_POLLIN, 0});
   // Rounded up: waking a little early would only mean waiting once more.
-  const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(timeout + std::chrono::microseconds(999));
+  const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(
+      timeout + std::chrono::microseconds(999));
   try {
     zmq::poll(items, std::max(ms, std::chrono::milliseconds(0)));
   } catch (const zmq::error_t&) {

@@ -27,10 +27,10 @@ namespace slackline {
 struct TransportCounts {
   std::uint64_t messages_sent = 0;
   std::uint64_t messages_received = 0;
-  std::uint64_t bytes_sent = 0;      // Headers and bodies included.
+  std::uint64_t bytes_sent = 0;  // Headers and bodies included.
   std::uint64_t bytes_received = 0;
-  std::uint64_t dropped = 0;         // Sends to nobody, or into a full queue.
-  std::uint64_t refused = 0;         // Received frames that are no message for us.
+  std::uint64_t dropped = 0;  // Sends to nobody, or into a full queue.
+  std::uint64_t refused = 0;  // Received frames that are no message for us.
 };
 
 class ZmqTransport {
@@ -41,9 +41,9 @@ class ZmqTransport {
     bool listen = false;
     NetworkOptions network;  // bind, ports and advertise; used when listening.
   };
-  // Binds, when listening. Errors: kUnavailable for an address or ports in use, kNotFound for a host
-  // or interface that is not there, kInvalidArgument for text that means nothing; each with the
-  // address, the system's reason and what to do.
+  // Binds, when listening. Errors: kUnavailable for an address or ports in use, kNotFound for a
+  // host or interface that is not there, kInvalidArgument for text that means nothing; each with
+  // the address, the system's reason and what to do.
   static Result<std::unique_ptr<ZmqTransport>> Create(Options options);
   // Waits for what is queued to leave, a second at most.
   ~ZmqTransport();
@@ -58,9 +58,9 @@ class ZmqTransport {
   // `number` names the message among all that this process sends.
   void Send(NodeId to, const Message& message, std::uint64_t number);
 
-  // A message, and the peer it came from as a Node knows it: by the NodeId given to Connect, or else
-  // by its own. A peer that we connected to and that turns out to be of another run or version shows
-  // as a Refused message from it.
+  // A message, and the peer it came from as a Node knows it: by the NodeId given to Connect, or
+  // else by its own. A peer that we connected to and that turns out to be of another run or version
+  // shows as a Refused message from it.
   using Deliver = std::function<void(NodeId from, Received received)>;
   // Hands out what has arrived, at most `limit` messages. Returns how many.
   std::size_t Receive(std::size_t limit, const Deliver& deliver);

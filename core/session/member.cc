@@ -6,7 +6,8 @@
 
 namespace slackline {
 
-Member::Member(const NetworkOptions& network, Hello hello, std::function<Statistics(Time)> statistics)
+Member::Member(const NetworkOptions& network, Hello hello,
+               std::function<Statistics(Time)> statistics)
     : scheduler_(network.scheduler),
       join_timeout_(network.join_timeout),
       timeouts_(Timeouts::From(network.patience)),
@@ -33,7 +34,8 @@ Member::Event Member::OnMessage(Time now, NodeId from, const Message& message, O
     if (rank_.has_value() && refused->retry) return Event::kNone;
     last_refusal_ = refused->message;
     if (!refused->retry) {
-      out.Exit({refused->code, StrCat("the scheduler at ", scheduler_, " refused: ", refused->message)});
+      out.Exit(
+          {refused->code, StrCat("the scheduler at ", scheduler_, " refused: ", refused->message)});
     }
     return Event::kNone;
   }
@@ -42,14 +44,16 @@ Member::Event Member::OnMessage(Time now, NodeId from, const Message& message, O
     if (!rank_.has_value() || roster->epoch <= roster_.epoch) return Event::kNone;
     roster_ = *roster;
     if (roster_.phase == Phase::kStopping) {
-      Leave(now, roster_.failed ? Unavailable(StrCat("the run was stopped: ", roster_.reason))
-                                : Status::Ok(),
+      Leave(now,
+            roster_.failed ? Unavailable(StrCat("the run was stopped: ", roster_.reason))
+                           : Status::Ok(),
             out);
     }
     return Event::kRoster;
   }
   if (const auto* ack = std::get_if<HeartbeatAck>(&message.body)) {
-    if (leaving_since_.has_value() && ack->state == MemberState::kStopped) out.Exit(leaving_status_);
+    if (leaving_since_.has_value() && ack->state == MemberState::kStopped)
+      out.Exit(leaving_status_);
   }
   return Event::kNone;
 }
@@ -111,11 +115,10 @@ void Member::Leave(Time now, Status status, Outbox& out) {
 }
 
 void Member::SendHeartbeat(Time now, Outbox& out) {
-  out.SendTo(kSchedulerNode,
-             Heartbeat{.epoch = roster_.epoch,
-                       .state = state_,
-                       .reason = leaving_status_.message(),
-                       .statistics = statistics_(now)});
+  out.SendTo(kSchedulerNode, Heartbeat{.epoch = roster_.epoch,
+                                       .state = state_,
+                                       .reason = leaving_status_.message(),
+                                       .statistics = statistics_(now)});
 }
 
 void Member::AddTo(Digest& digest) const {

@@ -9,7 +9,8 @@
 
 namespace slackline {
 
-Session::Session(Settings settings, const ParameterSpec& spec, const std::vector<ServerEntry>& servers)
+Session::Session(Settings settings, const ParameterSpec& spec,
+                 const std::vector<ServerEntry>& servers)
     : settings_(settings), dense_elements_(spec.dense_elements()), tables_(spec.tables) {
   SLACKLINE_CHECK(!servers.empty() && settings.chunk_elements > 0);
   for (const ServerEntry& server : servers) {
@@ -40,15 +41,23 @@ void Session::Close(Time now, Outbox& out) {
   ArmTimer(now, out);
 }
 
-// --- Pushing --------------------------------------------------------------------------------------
+// --- Pushing
+// --------------------------------------------------------------------------------------
 
 void Session::StartPush(Time now, PushContent content, Outbox& out) {
   AddPush(now, std::move(content), nullptr, out);
 }
 
-void Session::StartPushAndPull(Time now, PushContent content, std::uint64_t round, std::uint64_t own, Outbox& out) {
+void Session::StartPushAndPull(Time now, PushContent content, std::uint64_t round,
+                               std::uint64_t own, Outbox& out) {
   SLACKLINE_CHECK(!pulling() && tables_.empty());
-  InflightPull pull{.request = 0, .since = now, .sent = now, .own = own, .content = {}, .shards_left = 0, .shards = {}};
+  InflightPull pull{.request = 0,
+                    .since = now,
+                    .sent = now,
+                    .own = own,
+                    .content = {},
+                    .shards_left = 0,
+                    .shards = {}};
   pull.content.round = round;
   PreparePull(now, std::move(pull));
   for (std::size_t s = 0; s < shards_.size(); ++s) PrepareShard(s);
@@ -58,12 +67,14 @@ void Session::StartPushAndPull(Time now, PushContent content, std::uint64_t roun
 void Session::AddPush(Time now, PushContent content, const InflightPull* with, Outbox& out) {
   SLACKLINE_CHECK(CanPush());
   SLACKLINE_CHECK(content.rejected || content.dense.size() == dense_elements_ * sizeof(float));
-  InflightPush push{.seq = content.seq, .since = now, .sent = now, .left = shards_.size(), .slices = {}};
+  InflightPush push{
+      .seq = content.seq, .since = now, .sent = now, .left = shards_.size(), .slices = {}};
   SLACKLINE_CHECK(content.versions.size() == shards_.size());
   for (std::size_t s = 0; s < shards_.size(); ++s) {
     const Shard& shard = shards_[s];
     PushSlice slice;
-    const auto add_chunk = [&](std::uint32_t table, std::uint64_t offset, std::uint64_t count, Buffer payload) {
+    const auto add_chunk = [&](std::uint32_t table, std::uint64_t offset, std::uint64_t count,
+                               Buffer payload) {
       bytes_pushed_ += payload.size();
       slice.chunks.emplace_back(Push{.rank = settings_.rank,
                                      .seq = content.seq,
@@ -78,22 +89,26 @@ void Session::AddPush(Time now, PushContent content, const InflightPull* with, O
     if (!content.rejected) {
       for (std::uint64_t at = 0; at < shard.range.size(); at += settings_.chunk_elements) {
         const std::uint64_t count = std::min(settings_.chunk_elements, shard.range.size() - at);
-        add_chunk(kDense, at, count,
-                  content.dense.Slice((shard.range.begin + at) * sizeof(float), count * sizeof(float)));
+        add_chunk(
+            kDense, at, count,
+            content.dense.Slice((shard.range.begin + at) * sizeof(float), count * sizeof(float)));
       }
       for (const Rows& rows : content.rows) {
         const std::size_t width = tables_[rows.table].width;
         std::vector<std::size_t> mine;
         for (std::size_t i = 0; i < rows.keys.size(); ++i) {
-          if (RowOwner(rows.keys[i], static_cast<std::uint32_t>(shards_.size())) == shard.rank) mine.push_back(i);
+          if (RowOwner(rows.keys[i], static_cast<std::uint32_t>(shards_.size())) == shard.rank)
+            mine.push_back(i);
         }
         if (mine.empty()) continue;
-        Buffer payload = Buffer::Allocate(mine.size() * (sizeof(std::uint64_t) + width * sizeof(float)));
+        Buffer payload =
+            Buffer::Allocate(mine.size() * (sizeof(std::uint64_t) + width * sizeof(float)));
         std::byte* keys = payload.mutable_bytes().data();
         std::byte* values = keys + mine.size() * sizeof(std::uint64_t);
         for (std::size_t i = 0; i < mine.size(); ++i) {
           std::memcpy(keys + i * sizeof(std::uint64_t), &rows.keys[mine[i]], sizeof(std::uint64_t));
-          std::memcpy(values + i * width * sizeof(float), &rows.values[mine[i] * width], width * sizeof(float));
+          std::memcpy(values + i * width * sizeof(float), &rows.values[mine[i] * width],
+                      width * sizeof(float));
         }
         add_chunk(rows.table, 0, mine.size(), std::move(payload));
       }
@@ -138,12 +153,19 @@ void Session::OnPushAck(std::size_t shard, const PushAck& ack, std::vector<Sessi
   }
 }
 
-// --- Pulling --------------------------------------------------------------------------------------
+// --- Pulling
+// --------------------------------------------------------------------------------------
 
 void Session::StartPull(Time now, std::uint64_t round, std::uint64_t own, std::vector<Rows> rows,
                         Outbox& out) {
   SLACKLINE_CHECK(!pulling());
-  InflightPull pull{.request = 0, .since = now, .sent = now, .own = own, .content = {}, .shards_left = 0, .shards = {}};
+  InflightPull pull{.request = 0,
+                    .since = now,
+                    .sent = now,
+                    .own = own,
+                    .content = {},
+                    .shards_left = 0,
+                    .shards = {}};
   pull.content.round = round;
   pull.content.rows = std::move(rows);
   BeginPull(now, std::move(pull), out);
@@ -151,7 +173,14 @@ void Session::StartPull(Time now, std::uint64_t round, std::uint64_t own, std::v
 
 void Session::StartPullCut(Time now, std::uint64_t cut, std::vector<Rows> rows, Outbox& out) {
   SLACKLINE_CHECK(!pulling());
-  InflightPull pull{.request = 0, .since = now, .sent = now, .by_cut = true, .wanted_cut = cut, .content = {}, .shards_left = 0, .shards = {}};
+  InflightPull pull{.request = 0,
+                    .since = now,
+                    .sent = now,
+                    .by_cut = true,
+                    .wanted_cut = cut,
+                    .content = {},
+                    .shards_left = 0,
+                    .shards = {}};
   pull.content.rows = std::move(rows);
   BeginPull(now, std::move(pull), out);
 }
@@ -161,7 +190,8 @@ void Session::PreparePull(Time now, InflightPull pull) {
   pull.sent = now;
   const std::size_t bytes = dense_elements_ * sizeof(float);
   pull.content.dense = settings_.timing_only ? Buffer::TimingOnly(bytes) : Buffer::Allocate(bytes);
-  for (Rows& rows : pull.content.rows) rows.values.resize(rows.keys.size() * tables_[rows.table].width);
+  for (Rows& rows : pull.content.rows)
+    rows.values.resize(rows.keys.size() * tables_[rows.table].width);
   pull.content.versions.assign(shards_.size(), 0);
   pull.shards.assign(shards_.size(), {});
   pull.shards_left = shards_.size();
@@ -176,7 +206,8 @@ void Session::BeginPull(Time now, InflightPull pull, Outbox& out) {
   ArmTimer(now, out);
 }
 
-std::vector<Session::PullPart> Session::PartsFor(const InflightPull& pull, std::size_t shard) const {
+std::vector<Session::PullPart> Session::PartsFor(const InflightPull& pull,
+                                                 std::size_t shard) const {
   std::vector<PullPart> parts;
   const bool or_later = pull.by_cut && shard == 0;
   const Pull body{.request = pull.request,
@@ -191,7 +222,8 @@ std::vector<Session::PullPart> Session::PartsFor(const InflightPull& pull, std::
     PullPart part{.request = {}, .rows = set, .places = {}, .chunks_seen = {}};
     std::vector<std::uint64_t> keys;
     for (std::uint32_t i = 0; i < rows.keys.size(); ++i) {
-      if (RowOwner(rows.keys[i], static_cast<std::uint32_t>(shards_.size())) != shards_[shard].rank) continue;
+      if (RowOwner(rows.keys[i], static_cast<std::uint32_t>(shards_.size())) != shards_[shard].rank)
+        continue;
       keys.push_back(rows.keys[i]);
       part.places.push_back(i);
     }
@@ -223,8 +255,8 @@ void Session::AskShard(std::size_t shard, Outbox& out) {
   for (const PullPart& part : asked.parts) out.SendTo(shards_[shard].node, part.request);
 }
 
-void Session::OnPullReply(Time now, std::size_t shard, const PullReply& reply, const Buffer& payload,
-                          Outbox& out, std::vector<SessionEvent>& events) {
+void Session::OnPullReply(Time now, std::size_t shard, const PullReply& reply,
+                          const Buffer& payload, Outbox& out, std::vector<SessionEvent>& events) {
   if (!pull_.has_value() || reply.request != pull_->request) return;
   ShardPull& asked = pull_->shards[shard];
   if (!asked.asked || reply.part >= asked.parts.size() || asked.parts[reply.part].done) return;
@@ -280,7 +312,8 @@ void Session::OnPullReply(Time now, std::size_t shard, const PullReply& reply, c
   if (pull_->shards_left == 0) FinishPull(now, out, events);
 }
 
-bool Session::Place(std::size_t shard, PullPart& part, const PullReply& reply, const Buffer& payload) {
+bool Session::Place(std::size_t shard, PullPart& part, const PullReply& reply,
+                    const Buffer& payload) {
   const auto& asked = std::get<Pull>(part.request.body);
   if (reply.table != asked.table) return false;
   if (asked.table == kDense) {
@@ -290,8 +323,9 @@ bool Session::Place(std::size_t shard, PullPart& part, const PullReply& reply, c
     part.values_left -= reply.count;
     if (reply.count == 0 || settings_.timing_only) return true;
     if (payload.size() != reply.count * sizeof(float)) return false;
-    std::memcpy(pull_->content.dense.mutable_bytes().data() + (range.begin + reply.offset) * sizeof(float),
-                payload.bytes().data(), payload.size());
+    std::memcpy(
+        pull_->content.dense.mutable_bytes().data() + (range.begin + reply.offset) * sizeof(float),
+        payload.bytes().data(), payload.size());
     return true;
   }
   Rows& rows = pull_->content.rows[part.rows];
@@ -317,7 +351,8 @@ void Session::FinishPull(Time now, Outbox& out, std::vector<SessionEvent>& event
   events.push_back(PullDoneEvent{std::move(content)});
 }
 
-// --- Inputs ---------------------------------------------------------------------------------------
+// --- Inputs
+// ---------------------------------------------------------------------------------------
 
 bool Session::OnMessage(Time now, NodeId from, const Message& message, Outbox& out,
                         std::vector<SessionEvent>& events) {
@@ -354,8 +389,8 @@ bool Session::OnMessage(Time now, NodeId from, const Message& message, Outbox& o
     }
   } else if (const auto* refused = std::get_if<Refused>(&message.body)) {
     if (!refused->retry) {
-      events.push_back(SessionFencedEvent{
-          {refused->code, StrCat("server ", shards_[*shard].rank, " refused: ", refused->message)}});
+      events.push_back(SessionFencedEvent{{refused->code, StrCat("server ", shards_[*shard].rank,
+                                                                 " refused: ", refused->message)}});
     }
   } else {
     return false;
@@ -398,7 +433,8 @@ void Session::OnTimer(Time now, Outbox& out) {
 }
 
 void Session::ArmTimer(Time now, Outbox& out) {
-  const bool waiting = life_ == Life::kOpening || life_ == Life::kClosing || !pushes_.empty() || pull_.has_value();
+  const bool waiting =
+      life_ == Life::kOpening || life_ == Life::kClosing || !pushes_.empty() || pull_.has_value();
   if (!waiting || timer_armed_) return;
   timer_armed_ = true;
   out.SetTimer(kSessionTimer, now + settings_.retry);
@@ -419,7 +455,8 @@ std::vector<Wait> Session::Waits(Time now) const {
       if (is_missing(s)) missing.push_back(StrCat("server ", shards_[s].rank));
     }
     if (missing.empty()) return;
-    waits.push_back({std::move(what), StrJoin(missing), static_cast<std::uint64_t>((now - since).count())});
+    waits.push_back(
+        {std::move(what), StrJoin(missing), static_cast<std::uint64_t>((now - since).count())});
   };
   if (life_ == Life::kOpening || life_ == Life::kClosing) {
     add(life_ == Life::kOpening ? "session" : "farewell", life_asked_,

@@ -26,19 +26,19 @@ inline constexpr TimerId kSessionTimer{2};
 // What one push carries. The Buffer is shared, never copied: it must not change afterwards.
 struct PushContent {
   std::uint64_t seq = 0;
-  Buffer dense;               // The whole flat order; empty with `rejected`.
+  Buffer dense;  // The whole flat order; empty with `rejected`.
   std::vector<Rows> rows;
   std::vector<std::uint64_t> versions;  // Of each shard, as read by the round that computed this.
   std::uint64_t samples = 0;
-  bool rejected = false;      // The round counts, but there is nothing fit to apply.
+  bool rejected = false;  // The round counts, but there is nothing fit to apply.
 };
 
 // What one pull brought.
 struct PullContent {
   std::uint64_t round = 0;
   std::uint64_t cut = 0;
-  Buffer dense;               // The whole flat order.
-  std::vector<Rows> rows;   // As requested, values filled.
+  Buffer dense;                         // The whole flat order.
+  std::vector<Rows> rows;               // As requested, values filled.
   std::vector<std::uint64_t> versions;  // Of each shard.
   std::uint64_t samples = 0;
   std::uint64_t data_begin = 0;
@@ -47,18 +47,18 @@ struct PullContent {
 
 // What Session tells its owner.
 struct SessionOpenedEvent {
-  std::uint64_t next_seq;     // The smallest over the shards.
+  std::uint64_t next_seq;  // The smallest over the shards.
 };
 struct PushDoneEvent {
   std::uint64_t seq;
-  PushOutcome outcome;        // The worst over the shards.
+  PushOutcome outcome;  // The worst over the shards.
 };
 struct PullDoneEvent {
   PullContent content;
 };
 struct SessionClosedEvent {};
 struct SessionFencedEvent {
-  Status status;              // A newer life has this rank, or a shard refused for good.
+  Status status;  // A newer life has this rank, or a shard refused for good.
 };
 using SessionEvent = std::variant<SessionOpenedEvent, PushDoneEvent, PullDoneEvent,
                                   SessionClosedEvent, SessionFencedEvent>;
@@ -67,11 +67,11 @@ class Session {
  public:
   struct Settings {
     std::uint32_t rank = 0;
-    Duration retry{};                 // Before an unanswered message is sent again.
-    std::uint64_t chunk_elements = 1; // Dense parameters in one message, at most.
+    Duration retry{};                  // Before an unanswered message is sent again.
+    std::uint64_t chunk_elements = 1;  // Dense parameters in one message, at most.
     std::uint32_t max_inflight_pushes = 1;
-    bool one_version = false;         // The shards decide together: a read must show one version.
-    bool timing_only = false;         // Buffers are sizes without bytes.
+    bool one_version = false;  // The shards decide together: a read must show one version.
+    bool timing_only = false;  // Buffers are sizes without bytes.
   };
   Session(Settings settings, const ParameterSpec& spec, const std::vector<ServerEntry>& servers);
 
@@ -86,7 +86,8 @@ class Session {
   void StartPush(Time now, PushContent content, Outbox& out);
   // Both at once, in one message a shard: for models without tables.
   // REQUIRES what StartPush and StartPull require.
-  void StartPushAndPull(Time now, PushContent content, std::uint64_t round, std::uint64_t own, Outbox& out);
+  void StartPushAndPull(Time now, PushContent content, std::uint64_t round, std::uint64_t own,
+                        Outbox& out);
 
   bool pulling() const { return pull_.has_value(); }
   // Asks for a round's parameters: all dense ones, and the rows named. The answer holds at least
@@ -115,7 +116,7 @@ class Session {
     NodeId node;
     std::uint32_t rank;
     ShardRange range;
-    bool answered = false;           // To the SessionOpen or SessionClose under way.
+    bool answered = false;  // To the SessionOpen or SessionClose under way.
     std::uint64_t next_seq = 0;
   };
   // One push to one shard: stored until acknowledged.
@@ -125,20 +126,20 @@ class Session {
   };
   struct InflightPush {
     std::uint64_t seq;
-    Time since;                      // First sent.
-    Time sent;                       // Last sent.
+    Time since;  // First sent.
+    Time sent;   // Last sent.
     PushOutcome outcome = PushOutcome::kApplied;
-    std::size_t left;                // Shards that have not acknowledged.
-    std::vector<PushSlice> slices;   // By shard.
+    std::size_t left;               // Shards that have not acknowledged.
+    std::vector<PushSlice> slices;  // By shard.
   };
   // One part of a pull from one shard.
   struct PullPart {
     Message request;
-    std::uint32_t rows = 0;                 // Index into the content's rows; unused for dense.
-    std::vector<std::uint32_t> places;      // Rows: where each key stands in its Rows.
+    std::uint32_t rows = 0;             // Index into the content's rows; unused for dense.
+    std::vector<std::uint32_t> places;  // Rows: where each key stands in its Rows.
     std::vector<bool> chunks_seen;
     std::size_t chunks_left = 1;
-    std::uint64_t values_left = 0;          // Dense: how many have not come.
+    std::uint64_t values_left = 0;  // Dense: how many have not come.
     bool done = false;
   };
   struct ShardPull {
@@ -149,8 +150,8 @@ class Session {
   };
   struct InflightPull {
     std::uint64_t request;
-    Time since;                             // First asked.
-    Time sent;                              // Last asked.
+    Time since;  // First asked.
+    Time sent;   // Last asked.
     bool by_cut = false;
     std::uint64_t wanted_cut = 0;
     std::uint64_t own = 0;

@@ -11,12 +11,12 @@
 namespace slackline {
 
 struct Timeouts {
-  Duration patience;         // Silence that means lost.
-  Duration heartbeat;        // Between two heartbeats.
-  Duration join_retry;       // Between two attempts to be welcomed.
-  Duration transfer_retry;   // Before an unanswered message is sent again.
-  Duration rejoin;           // How long a lost worker is waited for.
-  Duration farewell;         // How long the end waits for last reports.
+  Duration patience;        // Silence that means lost.
+  Duration heartbeat;       // Between two heartbeats.
+  Duration join_retry;      // Between two attempts to be welcomed.
+  Duration transfer_retry;  // Before an unanswered message is sent again.
+  Duration rejoin;          // How long a lost worker is waited for.
+  Duration farewell;        // How long the end waits for last reports.
 
   static constexpr Timeouts From(Duration patience) {
     return {.patience = patience,

@@ -1,5 +1,5 @@
-// Turns message bodies into bytes and back. A message's `Fields` names its fields once; WriteArchive
-// and ReadArchive walk them alike, so the two directions cannot disagree.
+// Turns message bodies into bytes and back. A message's `Fields` names its fields once;
+// WriteArchive and ReadArchive walk them alike, so the two directions cannot disagree.
 //
 // Layout: integers and IEEE-754 numbers little-endian and unpadded; bool one byte, 0 or 1; enum as
 // its underlying integer; string and vector a 32-bit count and then the items; a nested struct its

@@ -106,7 +106,8 @@ Result<Received> Decode(std::uint64_t run, const Buffer& first, const Buffer& pa
   }
   Header header;
   std::memcpy(&header, bytes.data(), sizeof header);
-  if (header.magic != kMagic) return DataLoss("frame does not begin with SLK1: not a slackline peer");
+  if (header.magic != kMagic)
+    return DataLoss("frame does not begin with SLK1: not a slackline peer");
   if (header.version != kProtocolVersion) {
     return FailedPrecondition(StrCat("peer speaks protocol version ", header.version,
                                      ", this process version ", kProtocolVersion,
@@ -147,8 +148,8 @@ Result<Received> Decode(std::uint64_t run, const Buffer& first, const Buffer& pa
     ReadArchive archive(bytes.subspan(sizeof(Header), header.body_bytes));
     archive(body);
     if (!archive.Complete()) {
-      status = DataLoss(StrCat("body of ", MessageTypeName(MessageType{header.type}),
-                               " does not parse"));
+      status = DataLoss(
+          StrCat("body of ", MessageTypeName(MessageType{header.type}), " does not parse"));
       return;
     }
     const std::optional<std::uint64_t> expected = PayloadBytesOf(body);
@@ -167,29 +168,52 @@ Result<Received> Decode(std::uint64_t run, const Buffer& first, const Buffer& pa
 
 const char* MessageTypeName(MessageType type) {
   switch (type) {
-    case MessageType::kHello: return "hello";
-    case MessageType::kWelcome: return "welcome";
-    case MessageType::kRefused: return "refused";
-    case MessageType::kRoster: return "roster";
-    case MessageType::kHeartbeat: return "heartbeat";
-    case MessageType::kHeartbeatAck: return "heartbeat-ack";
-    case MessageType::kStatusRequest: return "status-request";
-    case MessageType::kStatusReply: return "status-reply";
-    case MessageType::kBarrierEnter: return "barrier-enter";
-    case MessageType::kBarrierRelease: return "barrier-release";
-    case MessageType::kSessionOpen: return "session-open";
-    case MessageType::kSessionOpened: return "session-opened";
-    case MessageType::kSessionClose: return "session-close";
-    case MessageType::kSessionClosed: return "session-closed";
-    case MessageType::kPush: return "push";
-    case MessageType::kPushAck: return "push-ack";
-    case MessageType::kPull: return "pull";
-    case MessageType::kPullReply: return "pull-reply";
-    case MessageType::kStaged: return "staged";
-    case MessageType::kDecisions: return "decisions";
-    case MessageType::kDecisionsAck: return "decisions-ack";
-    case MessageType::kEvaluation: return "evaluation";
-    case MessageType::kEvaluationAck: return "evaluation-ack";
+    case MessageType::kHello:
+      return "hello";
+    case MessageType::kWelcome:
+      return "welcome";
+    case MessageType::kRefused:
+      return "refused";
+    case MessageType::kRoster:
+      return "roster";
+    case MessageType::kHeartbeat:
+      return "heartbeat";
+    case MessageType::kHeartbeatAck:
+      return "heartbeat-ack";
+    case MessageType::kStatusRequest:
+      return "status-request";
+    case MessageType::kStatusReply:
+      return "status-reply";
+    case MessageType::kBarrierEnter:
+      return "barrier-enter";
+    case MessageType::kBarrierRelease:
+      return "barrier-release";
+    case MessageType::kSessionOpen:
+      return "session-open";
+    case MessageType::kSessionOpened:
+      return "session-opened";
+    case MessageType::kSessionClose:
+      return "session-close";
+    case MessageType::kSessionClosed:
+      return "session-closed";
+    case MessageType::kPush:
+      return "push";
+    case MessageType::kPushAck:
+      return "push-ack";
+    case MessageType::kPull:
+      return "pull";
+    case MessageType::kPullReply:
+      return "pull-reply";
+    case MessageType::kStaged:
+      return "staged";
+    case MessageType::kDecisions:
+      return "decisions";
+    case MessageType::kDecisionsAck:
+      return "decisions-ack";
+    case MessageType::kEvaluation:
+      return "evaluation";
+    case MessageType::kEvaluationAck:
+      return "evaluation-ack";
   }
   return "unknown";
 }

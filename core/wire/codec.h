@@ -38,14 +38,15 @@ struct Received {
 // The number that stands for a run's id in headers.
 std::uint64_t RunNumber(std::string_view run_id);
 
-// REQUIRES a sender, and the payload to have bytes (not timing-only) and to keep within kPayloadBytesMax.
+// REQUIRES a sender, and the payload to have bytes (not timing-only) and to keep within
+// kPayloadBytesMax.
 Frames Encode(const Envelope& envelope, const Message& message);
 
 // Checks magic and version, sizes, checksums, run and type, the body and its values, and that
-// payload and body agree (a push of n values carries n values). `payload` is the second frame, or empty. The payload's
-// values are not looked at: whoever uses them checks them.
-// Errors: kDataLoss for bytes that are no message, kFailedPrecondition for another version or run,
-// both values named. Never aborts, whatever the bytes; allocates no more than they fill.
+// payload and body agree (a push of n values carries n values). `payload` is the second frame, or
+// empty. The payload's values are not looked at: whoever uses them checks them. Errors: kDataLoss
+// for bytes that are no message, kFailedPrecondition for another version or run, both values named.
+// Never aborts, whatever the bytes; allocates no more than they fill.
 Result<Received> Decode(std::uint64_t run, const Buffer& first, const Buffer& payload);
 
 }  // namespace slackline

@@ -22,16 +22,16 @@ inline constexpr std::uint64_t kInlinePayloadBytesMax = 16u << 10;
 struct Header {
   std::uint32_t magic = kMagic;
   std::uint16_t version = kProtocolVersion;
-  std::uint16_t type = 0;          // MessageType
-  std::uint64_t run = 0;           // Which run: a hash of its id. Another run's messages are refused.
-  std::uint64_t sender = 0;        // NodeId: this life of the sending process.
-  std::uint64_t number = 0;        // The sender's count of messages: names a message in logs.
-  std::uint32_t term = 0;          // Generation of the shard's ownership; fences.
-  std::uint32_t body_bytes = 0;    // Directly behind the header.
-  std::uint64_t payload_bytes = 0; // Behind the body if small, else in a frame of its own.
-  std::uint64_t reserved = 0;      // Must be zero.
-  std::uint32_t payload_crc = 0;   // CRC-32C of the payload; 0: not computed.
-  std::uint32_t header_crc = 0;    // CRC-32C of the 60 bytes before it and then the body.
+  std::uint16_t type = 0;        // MessageType
+  std::uint64_t run = 0;         // Which run: a hash of its id. Another run's messages are refused.
+  std::uint64_t sender = 0;      // NodeId: this life of the sending process.
+  std::uint64_t number = 0;      // The sender's count of messages: names a message in logs.
+  std::uint32_t term = 0;        // Generation of the shard's ownership; fences.
+  std::uint32_t body_bytes = 0;  // Directly behind the header.
+  std::uint64_t payload_bytes = 0;  // Behind the body if small, else in a frame of its own.
+  std::uint64_t reserved = 0;       // Must be zero.
+  std::uint32_t payload_crc = 0;    // CRC-32C of the payload; 0: not computed.
+  std::uint32_t header_crc = 0;     // CRC-32C of the 60 bytes before it and then the body.
 };
 
 static_assert(std::endian::native == std::endian::little, "headers are written as they lie");

@@ -109,9 +109,9 @@ struct Roster {
   static constexpr MessageType kType = MessageType::kRoster;
   std::uint64_t epoch = 0;
   Phase phase = Phase::kForming;
-  std::uint32_t workers = 0;     // Expected in all.
+  std::uint32_t workers = 0;  // Expected in all.
   std::uint32_t evaluators = 0;
-  std::uint64_t rounds = 0;          // Of each worker.
+  std::uint64_t rounds = 0;  // Of each worker.
   ParameterSpec parameters;
   std::vector<ServerEntry> servers;  // By rank. The first is the lead.
   bool failed = false;               // kStopping only: the run did not end well.
@@ -186,7 +186,7 @@ struct MemberStatus {
 struct StatusReply {
   static constexpr MessageType kType = MessageType::kStatusReply;
   Phase phase = Phase::kForming;
-  std::uint64_t running_ns = 0;  // Since training began; 0 before.
+  std::uint64_t running_ns = 0;       // Since training began; 0 before.
   std::vector<MemberStatus> members;  // Present or missing, by role and rank.
 
   template <typename Archive>
@@ -229,8 +229,8 @@ struct Evaluation {
   std::uint64_t samples = 0;   // Trained on before the cut.
   std::uint64_t examples = 0;  // Held-out examples looked at.
   double loss = 0;
-  double metric = 0;           // Accuracy, or the model's own measure.
-  bool last = false;           // Of the parameters when every worker had finished.
+  double metric = 0;  // Accuracy, or the model's own measure.
+  bool last = false;  // Of the parameters when every worker had finished.
 
   template <typename Archive>
   void Fields(Archive& archive) {
@@ -301,22 +301,22 @@ struct SessionClosed {
   bool operator==(const SessionClosed&) const = default;
 };
 
-// One chunk of one push to one shard. Payload: dense, `count` fp32; a table, `count` keys of 64 bits
-// and then their rows.
+// One chunk of one push to one shard. Payload: dense, `count` fp32; a table, `count` keys of 64
+// bits and then their rows.
 struct Push {
   static constexpr MessageType kType = MessageType::kPush;
   std::uint32_t rank = 0;
-  std::uint64_t seq = 0;      // Equal to the worker's round.
+  std::uint64_t seq = 0;  // Equal to the worker's round.
   std::uint32_t chunk = 0;
-  std::uint32_t chunks = 1;   // Of this push to this shard.
+  std::uint32_t chunks = 1;  // Of this push to this shard.
   std::uint32_t table = kDense;
   std::uint64_t offset = 0;   // Dense: in elements from the shard's beginning.
   std::uint64_t count = 0;    // Elements, or rows.
   std::uint64_t version = 0;  // Of this shard, when read by the round that computed this.
   std::uint64_t samples = 0;  // Behind the whole push.
   bool rejected = false;      // The worker found it unfit; nothing to apply, but the round counts.
-  // The last chunk may ask for the next round's dense parameters in the same breath, as a Pull of one
-  // part with these fields would. 0: it does not.
+  // The last chunk may ask for the next round's dense parameters in the same breath, as a Pull of
+  // one part with these fields would. 0: it does not.
   std::uint64_t pull_request = 0;
   std::uint64_t pull_round = 0;
   std::uint64_t pull_own = 0;
@@ -370,27 +370,27 @@ struct Pull {
 // One chunk of the answer to one part. Payload: `count` fp32, or `count` rows in the keys' order.
 struct PullReply {
   static constexpr MessageType kType = MessageType::kPullReply;
-  std::uint32_t rank = 0;      // As asked.
+  std::uint32_t rank = 0;  // As asked.
   std::uint64_t request = 0;
   std::uint32_t part = 0;
   std::uint32_t chunk = 0;
-  std::uint32_t chunks = 1;    // Of this part.
+  std::uint32_t chunks = 1;  // Of this part.
   std::uint32_t table = kDense;
-  std::uint64_t offset = 0;    // Dense: in elements from the shard's beginning.
+  std::uint64_t offset = 0;  // Dense: in elements from the shard's beginning.
   std::uint64_t count = 0;
   std::uint64_t version = 0;
-  std::uint64_t cut = 0;       // Which cut it is; 0 for a gated read.
-  std::uint64_t samples = 0;   // Trained on before this version.
+  std::uint64_t cut = 0;         // Which cut it is; 0 for a gated read.
+  std::uint64_t samples = 0;     // Trained on before this version.
   std::uint64_t data_begin = 0;  // --data-order global: the round's first sample.
-  bool gone = false;           // That cut is no longer held; ask for a later one.
-  bool last = false;           // The cut after which no worker pushes any more.
+  bool gone = false;             // That cut is no longer held; ask for a later one.
+  bool last = false;             // The cut after which no worker pushes any more.
   // Also acknowledges the push of this seq, less one, as applied. 0: it does not.
   std::uint64_t acknowledged = 0;
 
   template <typename Archive>
   void Fields(Archive& archive) {
-    archive(rank, request, part, chunk, chunks, table, offset, count, version, cut, samples, data_begin,
-            gone, last, acknowledged);
+    archive(rank, request, part, chunk, chunks, table, offset, count, version, cut, samples,
+            data_begin, gone, last, acknowledged);
   }
   bool operator==(const PullReply&) const = default;
 };
@@ -451,12 +451,12 @@ struct Decision {
   NodeId sender = kNoNode;
   std::uint64_t seq = 0;
   std::uint64_t round = 0;
-  std::uint64_t request = 0;     // kGrant: of the pull it answers.
+  std::uint64_t request = 0;  // kGrant: of the pull it answers.
   std::uint64_t cut = 0;
   std::uint64_t samples = 0;     // kApply: trained on after this update.
   std::uint64_t data_begin = 0;  // kGrant under --data-order global: the round's first sample.
   double lr = 0;
-  bool last = false;             // kCut: nothing will be applied after it.
+  bool last = false;  // kCut: nothing will be applied after it.
   std::vector<PushShare> pushes;
 
   template <typename Archive>
@@ -493,9 +493,9 @@ struct DecisionsAck {
 
 using MessageBody =
     std::variant<Hello, Welcome, Refused, Roster, Heartbeat, HeartbeatAck, StatusRequest,
-                 StatusReply, BarrierEnter, BarrierRelease, Evaluation, EvaluationAck, SessionOpen, SessionOpened,
-                 SessionClose, SessionClosed, Push, PushAck, Pull, PullReply, Staged, Decisions,
-                 DecisionsAck>;
+                 StatusReply, BarrierEnter, BarrierRelease, Evaluation, EvaluationAck, SessionOpen,
+                 SessionOpened, SessionClose, SessionClosed, Push, PushAck, Pull, PullReply, Staged,
+                 Decisions, DecisionsAck>;
 
 // A message as Nodes see it.
 struct Message {

@@ -60,29 +60,29 @@ struct Wait {
 
 struct Statistics {
   // Worker.
-  std::uint64_t rounds = 0;             // Finished rounds: the worker's clock.
-  std::uint64_t samples = 0;            // Samples whose push was acknowledged.
-  double loss = 0;                      // Of the training batches, moving average over 16 rounds.
-  std::uint64_t pushes_sent = 0;        // First transmissions; a push over seven shards is one.
-  std::uint64_t pushes_retried = 0;     // Slices sent again.
-  std::uint64_t pushes_applied = 0;     // As acknowledged to the worker.
+  std::uint64_t rounds = 0;          // Finished rounds: the worker's clock.
+  std::uint64_t samples = 0;         // Samples whose push was acknowledged.
+  double loss = 0;                   // Of the training batches, moving average over 16 rounds.
+  std::uint64_t pushes_sent = 0;     // First transmissions; a push over seven shards is one.
+  std::uint64_t pushes_retried = 0;  // Slices sent again.
+  std::uint64_t pushes_applied = 0;  // As acknowledged to the worker.
   std::uint64_t pushes_discarded = 0;
   std::uint64_t pushes_rejected = 0;
-  std::uint64_t gate_wait_ns = 0;       // Between asking for parameters and having them.
+  std::uint64_t gate_wait_ns = 0;  // Between asking for parameters and having them.
   std::uint64_t compute_ns = 0;
-  std::uint64_t bytes_pushed = 0;       // Payload of first transmissions.
-  std::uint64_t bytes_pulled = 0;       // Payload received once.
+  std::uint64_t bytes_pushed = 0;  // Payload of first transmissions.
+  std::uint64_t bytes_pulled = 0;  // Payload received once.
   // Server.
-  std::uint64_t version = 0;            // Updates applied.
-  std::uint64_t slices_applied = 0;     // Pushes of this shard that went into updates.
-  std::uint64_t slices_duplicate = 0;   // Came again and were not applied again.
+  std::uint64_t version = 0;           // Updates applied.
+  std::uint64_t slices_applied = 0;    // Pushes of this shard that went into updates.
+  std::uint64_t slices_duplicate = 0;  // Came again and were not applied again.
   std::uint64_t slices_discarded = 0;
   std::uint64_t slices_rejected = 0;
   std::uint64_t samples_applied = 0;
-  std::uint64_t clock_spread_max = 0;   // Largest (fastest - slowest finished clock) seen.
-  std::uint64_t frames_refused = 0;     // Malformed or foreign messages.
-  double lr = 0;                        // Of the newest update.
-  Histogram staleness;                  // Of each applied push.
+  std::uint64_t clock_spread_max = 0;  // Largest (fastest - slowest finished clock) seen.
+  std::uint64_t frames_refused = 0;    // Malformed or foreign messages.
+  double lr = 0;                       // Of the newest update.
+  Histogram staleness;                 // Of each applied push.
   std::vector<Wait> waits;
 
   template <typename Archive>

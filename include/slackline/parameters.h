@@ -21,15 +21,14 @@ namespace slackline {
 struct Initializer {
   float uniform_bound = 0.0f;  // 0: all zeros.
 
-  bool operator==(const Initializer& other) const {
-    return uniform_bound == other.uniform_bound;
-  }
+  bool operator==(const Initializer& other) const { return uniform_bound == other.uniform_bound; }
 };
 
 // A dense tensor of fp32, row-major.
 struct TensorSpec {
   std::string name;
-  std::vector<std::uint64_t> shape;  // Empty: a scalar. A zero makes the tensor empty, which is fine.
+  std::vector<std::uint64_t>
+      shape;  // Empty: a scalar. A zero makes the tensor empty, which is fine.
   Initializer init;
 
   std::uint64_t elements() const {
@@ -72,8 +71,8 @@ struct ParameterSpec {
 // that carry it within the limits of the wire (docs/PROTOCOL.md).
 inline constexpr std::size_t kTensorsMax = 65536;
 inline constexpr std::size_t kTablesMax = 1024;
-inline constexpr std::size_t kExtentsMax = 8;      // Of one shape.
-inline constexpr std::size_t kNameBytesMax = 256;  // Of a tensor or table.
+inline constexpr std::size_t kExtentsMax = 8;                          // Of one shape.
+inline constexpr std::size_t kNameBytesMax = 256;                      // Of a tensor or table.
 inline constexpr std::uint64_t kElementsMax = std::uint64_t{1} << 60;  // Of all tensors together.
 inline constexpr std::uint64_t kTableWidthMax = std::uint64_t{1} << 24;
 

@@ -38,7 +38,8 @@ SLACKLINE_HD inline PhiloxBlock Philox4x32(PhiloxBlock counter, std::uint32_t ke
   return counter;
 }
 
-// What a stream of random numbers is for. Values are part of every recorded result: never reuse one.
+// What a stream of random numbers is for. Values are part of every recorded result: never reuse
+// one.
 enum class RandomPurpose : std::uint32_t {
   kInitialParameters = 1,  // index: tensor or table; counter: element
   kDataOrder = 2,          // index: epoch
@@ -83,7 +84,8 @@ class RandomStream {
     // The high 64 bits of bits * limit, by halves: no 128-bit type on every device.
     const std::uint64_t a = bits >> 32, b = bits & 0xFFFFFFFFu;
     const std::uint64_t c = limit >> 32, d = limit & 0xFFFFFFFFu;
-    const std::uint64_t middle = ((b * d) >> 32) + ((a * d) & 0xFFFFFFFFu) + ((b * c) & 0xFFFFFFFFu);
+    const std::uint64_t middle =
+        ((b * d) >> 32) + ((a * d) & 0xFFFFFFFFu) + ((b * c) & 0xFFFFFFFFu);
     return a * c + ((a * d) >> 32) + ((b * c) >> 32) + (middle >> 32);
   }
 

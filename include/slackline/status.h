@@ -16,8 +16,8 @@ namespace slackline {
 // A code exists only where a caller would act differently on it.
 enum class StatusCode {
   kOk = 0,
-  kInvalidArgument = 1,     // The request can never succeed as it is; fix the flag, file or message.
-  kNotFound = 2,            // A named thing is not there.
+  kInvalidArgument = 1,  // The request can never succeed as it is; fix the flag, file or message.
+  kNotFound = 2,         // A named thing is not there.
   kFailedPrecondition = 3,  // Right request, wrong state; someone must act first.
   kUnavailable = 4,         // Try again; the peer is not there yet or not there any more.
   kDeadlineExceeded = 5,    // A wait ended without what it waited for.
@@ -62,8 +62,8 @@ Status Internal(std::string message);
 template <typename T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : value_(std::move(value)) {}              // NOLINT: implicit by design.
-  Result(Status status) : status_(std::move(status)) {}      // NOLINT: REQUIRES !status.ok().
+  Result(T value) : value_(std::move(value)) {}          // NOLINT: implicit by design.
+  Result(Status status) : status_(std::move(status)) {}  // NOLINT: REQUIRES !status.ok().
 
   bool ok() const { return value_.has_value(); }
   const Status& status() const { return status_; }

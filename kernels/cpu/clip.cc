@@ -15,8 +15,8 @@ void ScaleDown(double sum_of_squares, float norm, std::span<float> values) {
 
 }  // namespace
 
-void ClipGradient(std::string_view how, float norm, const ParameterSpec& spec, std::span<float> dense,
-                  std::vector<Rows>& rows) {
+void ClipGradient(std::string_view how, float norm, const ParameterSpec& spec,
+                  std::span<float> dense, std::vector<Rows>& rows) {
   if (how == "global") {
     double sum = SumOfSquares(dense);
     for (const Rows& set : rows) sum += SumOfSquares(set.values);

@@ -11,7 +11,8 @@ namespace {
 constexpr std::uint64_t kRowStreams = std::uint64_t{1} << 32;
 }  // namespace
 
-void InitializeDense(const ParameterSpec& spec, std::uint64_t seed, std::uint64_t begin, std::span<float> out) {
+void InitializeDense(const ParameterSpec& spec, std::uint64_t seed, std::uint64_t begin,
+                     std::span<float> out) {
   std::uint64_t tensor_begin = 0;
   std::size_t done = 0;
   for (std::size_t t = 0; t < spec.tensors.size() && done < out.size(); ++t) {
@@ -29,8 +30,8 @@ void InitializeDense(const ParameterSpec& spec, std::uint64_t seed, std::uint64_
   SLACKLINE_CHECK(done == out.size());
 }
 
-void InitializeRow(const TableSpec& table, std::uint32_t table_index, std::uint64_t seed, std::uint64_t key,
-                   std::span<float> out) {
+void InitializeRow(const TableSpec& table, std::uint32_t table_index, std::uint64_t seed,
+                   std::uint64_t key, std::span<float> out) {
   if (table.init.uniform_bound == 0.0f) {
     std::fill(out.begin(), out.end(), 0.0f);
     return;
@@ -38,7 +39,8 @@ void InitializeRow(const TableSpec& table, std::uint32_t table_index, std::uint6
   // The key takes the counter's place, so that every one of the 2^64 keys has numbers of its own;
   // the place within the row picks the stream.
   for (std::size_t i = 0; i < out.size(); ++i) {
-    const RandomStream stream(seed, RandomPurpose::kInitialParameters, kRowStreams * (1 + table_index) + i);
+    const RandomStream stream(seed, RandomPurpose::kInitialParameters,
+                              kRowStreams * (1 + table_index) + i);
     out[i] = stream.UniformFloat(key, table.init.uniform_bound);
   }
 }

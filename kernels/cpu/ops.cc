@@ -2,7 +2,6 @@
 
 #define EIGEN_DONT_PARALLELIZE
 #include <Eigen/Core>
-
 #include <bit>
 #include <cmath>
 
@@ -26,11 +25,13 @@ void MatMul(const float* a, const float* b, float* c, std::size_t m, std::size_t
   Out(c, m, n).noalias() = In(a, m, k) * In(b, k, n);
 }
 
-void MatMulTransposedA(const float* a, const float* b, float* c, std::size_t m, std::size_t k, std::size_t n) {
+void MatMulTransposedA(const float* a, const float* b, float* c, std::size_t m, std::size_t k,
+                       std::size_t n) {
   Out(c, m, n).noalias() = In(a, k, m).transpose() * In(b, k, n);
 }
 
-void MatMulTransposedB(const float* a, const float* b, float* c, std::size_t m, std::size_t k, std::size_t n) {
+void MatMulTransposedB(const float* a, const float* b, float* c, std::size_t m, std::size_t k,
+                       std::size_t n) {
   Out(c, m, n).noalias() = In(a, m, k) * In(b, n, k).transpose();
 }
 
@@ -68,7 +69,8 @@ Classified SoftmaxCrossEntropy(const float* logits, const std::uint32_t* labels,
     const float largest = row[best];
     const float label = row[labels[r]];
     double sum = 0;
-    for (std::size_t c = 0; c < classes; ++c) sum += static_cast<double>(std::exp(row[c] - largest));
+    for (std::size_t c = 0; c < classes; ++c)
+      sum += static_cast<double>(std::exp(row[c] - largest));
     found.loss += std::log(sum) - static_cast<double>(label - largest);
     found.correct += best == labels[r] ? 1 : 0;
     if (gradient == nullptr) continue;
@@ -100,7 +102,8 @@ double SumOfSquares(std::span<const float> x) {
   }
   double total = 0;
   for (const double sum : sums) total += sum;
-  for (; i < x.size(); ++i) total = std::fma(static_cast<double>(x[i]), static_cast<double>(x[i]), total);
+  for (; i < x.size(); ++i)
+    total = std::fma(static_cast<double>(x[i]), static_cast<double>(x[i]), total);
   return total;
 }
 

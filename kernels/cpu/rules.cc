@@ -15,8 +15,8 @@ class Sgd : public UpdateRule {
   explicit Sgd(const RuleHyperparameters& h) : h_(h) {}
   std::string_view name() const override { return "sgd"; }
   std::size_t state_slots() const override { return 0; }
-  void Apply(const float* before, float* after, const float* gradient, float* const*, std::size_t count,
-             float lr, std::uint64_t) const override {
+  void Apply(const float* before, float* after, const float* gradient, float* const*,
+             std::size_t count, float lr, std::uint64_t) const override {
     for (std::size_t i = 0; i < count; ++i) {
       after[i] = math::Sgd(before[i], math::Decayed(gradient[i], h_.weight_decay, before[i]), lr);
     }
@@ -31,8 +31,8 @@ class Momentum : public UpdateRule {
   explicit Momentum(const RuleHyperparameters& h) : h_(h) {}
   std::string_view name() const override { return "momentum"; }
   std::size_t state_slots() const override { return 1; }
-  void Apply(const float* before, float* after, const float* gradient, float* const* state, std::size_t count,
-             float lr, std::uint64_t) const override {
+  void Apply(const float* before, float* after, const float* gradient, float* const* state,
+             std::size_t count, float lr, std::uint64_t) const override {
     float* m = state[0];
     for (std::size_t i = 0; i < count; ++i) {
       const float g = math::Decayed(gradient[i], h_.weight_decay, before[i]);
@@ -49,8 +49,8 @@ class Nesterov : public UpdateRule {
   explicit Nesterov(const RuleHyperparameters& h) : h_(h) {}
   std::string_view name() const override { return "nesterov"; }
   std::size_t state_slots() const override { return 1; }
-  void Apply(const float* before, float* after, const float* gradient, float* const* state, std::size_t count,
-             float lr, std::uint64_t) const override {
+  void Apply(const float* before, float* after, const float* gradient, float* const* state,
+             std::size_t count, float lr, std::uint64_t) const override {
     float* m = state[0];
     for (std::size_t i = 0; i < count; ++i) {
       const float g = math::Decayed(gradient[i], h_.weight_decay, before[i]);
@@ -67,8 +67,8 @@ class Adagrad : public UpdateRule {
   explicit Adagrad(const RuleHyperparameters& h) : h_(h) {}
   std::string_view name() const override { return "adagrad"; }
   std::size_t state_slots() const override { return 1; }
-  void Apply(const float* before, float* after, const float* gradient, float* const* state, std::size_t count,
-             float lr, std::uint64_t) const override {
+  void Apply(const float* before, float* after, const float* gradient, float* const* state,
+             std::size_t count, float lr, std::uint64_t) const override {
     float* s = state[0];
     for (std::size_t i = 0; i < count; ++i) {
       const float g = math::Decayed(gradient[i], h_.weight_decay, before[i]);
@@ -85,15 +85,17 @@ class Adam : public UpdateRule {
   Adam(const RuleHyperparameters& h, bool decoupled) : h_(h), decoupled_(decoupled) {}
   std::string_view name() const override { return decoupled_ ? "adamw" : "adam"; }
   std::size_t state_slots() const override { return 2; }
-  void Apply(const float* before, float* after, const float* gradient, float* const* state, std::size_t count,
-             float lr, std::uint64_t step) const override {
+  void Apply(const float* before, float* after, const float* gradient, float* const* state,
+             std::size_t count, float lr, std::uint64_t step) const override {
     const double t = static_cast<double>(step);
     const math::AdamStep s{
         .beta1 = h_.beta1,
         .beta2 = h_.beta2,
         .epsilon = h_.epsilon,
-        .step_size = static_cast<float>(static_cast<double>(lr) / (1.0 - std::pow(static_cast<double>(h_.beta1), t))),
-        .root_of_bias2 = static_cast<float>(std::sqrt(1.0 - std::pow(static_cast<double>(h_.beta2), t))),
+        .step_size = static_cast<float>(static_cast<double>(lr) /
+                                        (1.0 - std::pow(static_cast<double>(h_.beta1), t))),
+        .root_of_bias2 =
+            static_cast<float>(std::sqrt(1.0 - std::pow(static_cast<double>(h_.beta2), t))),
         .keep = decoupled_ ? 1.0f - lr * h_.weight_decay : 1.0f};
     const float l2 = decoupled_ ? 0.0f : h_.weight_decay;
     float* m = state[0];
@@ -110,12 +112,15 @@ class Adam : public UpdateRule {
 
 Status CheckRange(const char* what, float value, float low, float high, bool high_included) {
   if (value >= low && (value < high || (high_included && value == high))) return Status::Ok();
-  return InvalidArgument(StrCat(what, " is ", value, "; it must lie in [", low, ", ", high, high_included ? "]" : ")"));
+  return InvalidArgument(StrCat(what, " is ", value, "; it must lie in [", low, ", ", high,
+                                high_included ? "]" : ")"));
 }
 
 }  // namespace
 
-std::vector<std::string_view> RuleNames() { return {"sgd", "momentum", "nesterov", "adagrad", "adam", "adamw"}; }
+std::vector<std::string_view> RuleNames() {
+  return {"sgd", "momentum", "nesterov", "adagrad", "adam", "adamw"};
+}
 
 Result<std::unique_ptr<UpdateRule>> MakeRule(std::string_view name, const RuleHyperparameters& h) {
   const Status checks[] = {

@@ -23,12 +23,14 @@ struct Ended {
 
 // Runs `slackline...` of this build with a limit of 60 s; 124 is what `timeout` exits with.
 Ended RunProgram(const std::string& command) {
-  const std::string line = StrCat("cd ", ::testing::TempDir(), " && timeout 60 ", SLACKLINE_BIN_DIR, "/", command, " 2>&1");
+  const std::string line = StrCat("cd ", ::testing::TempDir(), " && timeout 60 ", SLACKLINE_BIN_DIR,
+                                  "/", command, " 2>&1");
   std::FILE* pipe = popen(line.c_str(), "r");
   Ended ended{.exit_code = -1, .output = {}};
   if (pipe == nullptr) return ended;
   char buffer[4096];
-  while (const std::size_t got = std::fread(buffer, 1, sizeof buffer, pipe)) ended.output.append(buffer, got);
+  while (const std::size_t got = std::fread(buffer, 1, sizeof buffer, pipe))
+    ended.output.append(buffer, got);
   const int status = pclose(pipe);
   if (WIFEXITED(status)) ended.exit_code = WEXITSTATUS(status);
   return ended;
@@ -41,7 +43,8 @@ std::string Folder(const std::string& name) {
 }
 
 constexpr char kJob[] =
-    " --model softmax --data digits --servers 2 --workers 4 --gate ssp --slack 2 --inject slow:worker3:5x "
+    " --model softmax --data digits --servers 2 --workers 4 --gate ssp --slack 2 --inject "
+    "slow:worker3:5x "
     "--rounds 60 --seed 1 --run-dir ";
 
 TEST(ProgramsTest, RunTrainsAndVerifies) {
@@ -78,7 +81,12 @@ TEST(ProgramsTest, SimDoesTheSameJobTheSameWayTwice) {
 
 TEST(ProgramsTest, VerifyNoticesAnOpenGate) {
   const std::string folder = Folder("programs-open-gate");
-  ASSERT_EQ(RunProgram("slackline sim --gate asp" + std::string(" --model softmax --servers 1 --workers 3 --rounds 40 --inject slow:worker1:5x --run-dir ") + folder).exit_code, 0);
+  ASSERT_EQ(RunProgram("slackline sim --gate asp" +
+                       std::string(" --model softmax --servers 1 --workers 3 --rounds 40 --inject "
+                                   "slow:worker1:5x --run-dir ") +
+                       folder)
+                .exit_code,
+            0);
   // Promise afterwards what was not kept.
   std::ifstream in(folder + "/config.ini");
   std::string config((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
@@ -108,7 +116,8 @@ TEST(ProgramsTest, WrongWordsAreRefusedBeforeAnythingStarts) {
       {"slackline-worker --join-timeout 500ms --scheduler 127.0.0.1:9", 1, "127.0.0.1:9"},
       {"slackline-worker --data /nowhere --join-timeout 500ms", 1, "/nowhere"},
       {"slackline-worker --model logistic --data /dev/null --join-timeout 500ms", 1, "/dev/null"},
-      {"slackline-scheduler --bind no-such-interface0 --join-timeout 500ms", 1, "no-such-interface0"},
+      {"slackline-scheduler --bind no-such-interface0 --join-timeout 500ms", 1,
+       "no-such-interface0"},
       {"slackline-server --join-timeout 500ms --scheduler 127.0.0.1:9", 1, "127.0.0.1:9"},
       {"slackline status --patience 1s --scheduler 127.0.0.1:9", 1, "127.0.0.1:9"},
       {"slackline verify /nowhere", 1, "/nowhere"},
@@ -133,7 +142,8 @@ TEST(ProgramsTest, APortInUseIsNamed) {
   ASSERT_EQ(getsockname(held, reinterpret_cast<sockaddr*>(&address), &size), 0);
   const std::string port = std::to_string(ntohs(address.sin_port));
 
-  const Ended ended = RunProgram("slackline-scheduler --join-timeout 500ms --scheduler 127.0.0.1:" + port);
+  const Ended ended =
+      RunProgram("slackline-scheduler --join-timeout 500ms --scheduler 127.0.0.1:" + port);
 
   close(held);
   EXPECT_EQ(ended.exit_code, 1);
@@ -142,10 +152,13 @@ TEST(ProgramsTest, APortInUseIsNamed) {
 }
 
 TEST(ProgramsTest, ASchedulerNobodyJoinsNamesWhoIsMissing) {
-  const Ended ended = RunProgram("slackline-scheduler --scheduler 127.0.0.1:0 --workers 2 --servers 1 --join-timeout 500ms --patience 400ms");
+  const Ended ended = RunProgram(
+      "slackline-scheduler --scheduler 127.0.0.1:0 --workers 2 --servers 1 --join-timeout 500ms "
+      "--patience 400ms");
 
   EXPECT_EQ(ended.exit_code, 1);
-  EXPECT_NE(ended.output.find("missing server 0, worker 0, worker 1"), std::string::npos) << ended.output;
+  EXPECT_NE(ended.output.find("missing server 0, worker 0, worker 1"), std::string::npos)
+      << ended.output;
 }
 
 }  // namespace

@@ -1,4 +1,6 @@
 // Whole clusters over real sockets, in one process.
+#include "tests/support/zmq_cluster.h"
+
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -7,7 +9,6 @@
 #include "core/runtime/zmq_runtime.h"
 #include "tests/support/sim_cluster.h"
 #include "tests/support/status_matchers.h"
-#include "tests/support/zmq_cluster.h"
 #include "tools/verify.h"
 #include "worker/worker_node.h"
 
@@ -23,8 +24,8 @@ Options Real() {
 
 std::string FreshFolder() {
   const auto* info = ::testing::UnitTest::GetInstance()->current_test_info();
-  const std::filesystem::path folder =
-      std::filesystem::path(::testing::TempDir()) / (std::string(info->test_suite_name()) + "." + info->name());
+  const std::filesystem::path folder = std::filesystem::path(::testing::TempDir()) /
+                                       (std::string(info->test_suite_name()) + "." + info->name());
   std::filesystem::remove_all(folder);
   std::filesystem::create_directories(folder);
   return folder.string();
@@ -98,13 +99,20 @@ TEST(ZmqClusterTest, PromisesHoldAndTheLogReplaysInTheSimulator) {
     return MakeZmqClusterNode(own, model, MakeNumbered(64), whose);
   });
   ASSERT_THAT(replay, IsOk());
-  EXPECT_TRUE(replay->identical()) << (replay->difference.has_value() ? replay->difference->ToString() : "stopped");
+  EXPECT_TRUE(replay->identical())
+      << (replay->difference.has_value() ? replay->difference->ToString() : "stopped");
 }
 
 TEST(ZmqClusterTest, TrainsOverIpv6) {
   Options options = Real();
   options.network.bind = "::1";
-  if (!ZmqRuntime::Create({.self = NodeId{5}, .listen = true, .network = options.network, .time_model = {}, .on_report = {}, .on_note = {}}).ok()) {
+  if (!ZmqRuntime::Create({.self = NodeId{5},
+                           .listen = true,
+                           .network = options.network,
+                           .time_model = {},
+                           .on_report = {},
+                           .on_note = {}})
+           .ok()) {
     GTEST_SKIP() << "no IPv6 loopback on this machine";
   }
   options.recipe.lr = 0.01;
@@ -118,7 +126,12 @@ TEST(ZmqClusterTest, AWorkerWithoutASchedulerNamesTheAddressItTried) {
   options.network.join_timeout = 2s;
   options.network.scheduler = "127.0.0.1:1";  // Nobody listens there.
   const auto time_model = TimeModel::Create(options.time, 1);
-  auto runtime = ZmqRuntime::Create({.self = NodeId{77}, .run_id = "a", .network = options.network, .time_model = *time_model, .on_report = {}, .on_note = {}});
+  auto runtime = ZmqRuntime::Create({.self = NodeId{77},
+                                     .run_id = "a",
+                                     .network = options.network,
+                                     .time_model = *time_model,
+                                     .on_report = {},
+                                     .on_note = {}});
   ASSERT_THAT(runtime, IsOk());
   WorkerNode worker(NodeId{77}, options, MakeQuadratic(8, 1.0f), MakeNumbered(64));
 

@@ -19,14 +19,17 @@
 namespace slackline {
 namespace {
 
-std::unique_ptr<ZmqTransport> Listen(const std::string& run_id = "run", NodeId self = NodeId{1000}) {
-  auto transport = ZmqTransport::Create({.self = self, .run_id = run_id, .listen = true, .network = {}});
+std::unique_ptr<ZmqTransport> Listen(const std::string& run_id = "run",
+                                     NodeId self = NodeId{1000}) {
+  auto transport =
+      ZmqTransport::Create({.self = self, .run_id = run_id, .listen = true, .network = {}});
   EXPECT_THAT(transport, IsOk());
   return std::move(transport).value();
 }
 
 std::unique_ptr<ZmqTransport> Client(NodeId self, const std::string& run_id = "run") {
-  auto transport = ZmqTransport::Create({.self = self, .run_id = run_id, .listen = false, .network = {}});
+  auto transport =
+      ZmqTransport::Create({.self = self, .run_id = run_id, .listen = false, .network = {}});
   EXPECT_THAT(transport, IsOk());
   return std::move(transport).value();
 }
@@ -77,11 +80,13 @@ TEST(ZmqTransportTest, FramesOfGarbageAreCountedAndHarmNobody) {
   const std::string garbage(200, 'x');
   for (int i = 0; i < 3; ++i) stranger.send(zmq::buffer(garbage), zmq::send_flags::none);
   stranger.send(zmq::message_t(), zmq::send_flags::none);
-  for (int part = 0; part < 4; ++part) stranger.send(zmq::buffer(garbage), zmq::send_flags::sndmore);
+  for (int part = 0; part < 4; ++part)
+    stranger.send(zmq::buffer(garbage), zmq::send_flags::sndmore);
   stranger.send(zmq::buffer(garbage), zmq::send_flags::none);
 
-  const bool counted = ReceiveUntil(*transport, [](NodeId, const Received&) { ADD_FAILURE() << "delivered"; },
-                                    [&] { return transport->counts().refused == 5; });
+  const bool counted = ReceiveUntil(
+      *transport, [](NodeId, const Received&) { ADD_FAILURE() << "delivered"; },
+      [&] { return transport->counts().refused == 5; });
 
   EXPECT_TRUE(counted) << transport->counts().refused;
   EXPECT_TRUE(StillServes(*transport));
@@ -93,7 +98,10 @@ TEST(ZmqTransportTest, AFrameOf2To63BytesAnnouncedCostsNothing) {
   // ZMTP 3.0: the greeting, a READY command of a DEALER, and the head of a long frame.
   std::string bytes("\xFF\0\0\0\0\0\0\0\x01\x7F\x03\0NULL", 16);
   bytes.resize(64, '\0');
-  const std::string ready("\x05READY\x0BSocket-Type\0\0\0\x06""DEALER\x08Identity\0\0\0\0", 6 + 12 + 4 + 6 + 9 + 4);
+  const std::string ready(
+      "\x05READY\x0BSocket-Type\0\0\0\x06"
+      "DEALER\x08Identity\0\0\0\0",
+      6 + 12 + 4 + 6 + 9 + 4);
   bytes += '\x04';
   bytes += static_cast<char>(ready.size());
   bytes += ready;
@@ -125,8 +133,9 @@ TEST(ZmqTransportTest, AnotherRunIsToldBothNumbers) {
   ASSERT_THAT(stranger->Connect(kSchedulerNode, transport->address()), IsOk());
   stranger->Send(kSchedulerNode, SessionOpen{.rank = 0}, 1);
 
-  ASSERT_TRUE(ReceiveUntil(*transport, [](NodeId, const Received&) { ADD_FAILURE() << "delivered"; },
-                           [&] { return transport->counts().refused == 1; }));
+  ASSERT_TRUE(ReceiveUntil(
+      *transport, [](NodeId, const Received&) { ADD_FAILURE() << "delivered"; },
+      [&] { return transport->counts().refused == 1; }));
   std::optional<Refused> told;
   ASSERT_TRUE(ReceiveUntil(
       *stranger,
@@ -149,11 +158,14 @@ TEST(ZmqTransportTest, NobodySpeaksInAnothersName) {
   stranger.set(zmq::sockopt::linger, 0);
   stranger.set(zmq::sockopt::routing_id, std::string("S1234567") + '8');
   stranger.connect(transport->address());
-  const Frames frames = Encode({.run = RunNumber("run"), .sender = NodeId{55}, .number = 1}, SessionOpen{.rank = 3});
-  stranger.send(zmq::buffer(frames.first.bytes().data(), frames.first.size()), zmq::send_flags::none);
+  const Frames frames =
+      Encode({.run = RunNumber("run"), .sender = NodeId{55}, .number = 1}, SessionOpen{.rank = 3});
+  stranger.send(zmq::buffer(frames.first.bytes().data(), frames.first.size()),
+                zmq::send_flags::none);
 
-  EXPECT_TRUE(ReceiveUntil(*transport, [](NodeId, const Received&) { ADD_FAILURE() << "delivered"; },
-                           [&] { return transport->counts().refused == 1; }));
+  EXPECT_TRUE(ReceiveUntil(
+      *transport, [](NodeId, const Received&) { ADD_FAILURE() << "delivered"; },
+      [&] { return transport->counts().refused == 1; }));
 }
 
 TEST(ZmqTransportTest, WhatIsSentBeforeThePeerIsThereArrivesWhenItComes) {
@@ -167,27 +179,35 @@ TEST(ZmqTransportTest, WhatIsSentBeforeThePeerIsThereArrivesWhenItComes) {
   NetworkOptions network;
   network.ports = port;
 
-  auto late = ZmqTransport::Create({.self = NodeId{1000}, .run_id = "run", .listen = true, .network = network});
+  auto late = ZmqTransport::Create(
+      {.self = NodeId{1000}, .run_id = "run", .listen = true, .network = network});
 
   ASSERT_THAT(late, IsOk());
   bool got = false;
-  EXPECT_TRUE(ReceiveUntil(**late, [&](NodeId, const Received&) { got = true; }, [&] { return got; }));
+  EXPECT_TRUE(ReceiveUntil(
+      **late, [&](NodeId, const Received&) { got = true; }, [&] { return got; }));
 }
 
 TEST(ZmqTransportTest, APayloadGoesThroughWholeInFramesOfItsOwnOrNot) {
   auto transport = Listen();
   auto client = Client(NodeId{55});
   ASSERT_THAT(client->Connect(NodeId{1000}, transport->address()), IsOk());
-  for (const std::size_t floats : {std::size_t{1}, std::size_t{255}, std::size_t{4096}, std::size_t{4097}, std::size_t{1} << 20}) {
+  for (const std::size_t floats : {std::size_t{1}, std::size_t{255}, std::size_t{4096},
+                                   std::size_t{4097}, std::size_t{1} << 20}) {
     Buffer payload = Buffer::Allocate(floats * sizeof(float));
-    for (std::size_t i = 0; i < floats; ++i) payload.mutable_floats()[i] = static_cast<float>(i % 1000);
+    for (std::size_t i = 0; i < floats; ++i)
+      payload.mutable_floats()[i] = static_cast<float>(i % 1000);
     client->Send(NodeId{1000}, Message(Push{.count = floats}, payload), 1);
     std::optional<Received> got;
 
-    ASSERT_TRUE(ReceiveUntil(*transport, [&](NodeId, Received received) { got = std::move(received); }, [&] { return got.has_value(); }));
+    ASSERT_TRUE(ReceiveUntil(
+        *transport, [&](NodeId, Received received) { got = std::move(received); },
+        [&] { return got.has_value(); }));
 
     ASSERT_EQ(got->message.payload.size(), payload.size());
-    EXPECT_EQ(std::memcmp(got->message.payload.bytes().data(), payload.bytes().data(), payload.size()), 0);
+    EXPECT_EQ(
+        std::memcmp(got->message.payload.bytes().data(), payload.bytes().data(), payload.size()),
+        0);
   }
 }
 

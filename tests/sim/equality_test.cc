@@ -34,7 +34,8 @@ TEST(EqualityTest, OneWorkerIsPlainSequentialSgd) {
   float* slots[] = {state.data()};
   for (std::uint64_t step = 1; step <= options.cluster.rounds; ++step) {
     for (std::size_t i = 0; i < expected.size(); ++i) gradient[i] = 1.5f * expected[i];
-    (*rule)->Apply(expected.data(), expected.data(), gradient.data(), slots, expected.size(), 0.05f, step);
+    (*rule)->Apply(expected.data(), expected.data(), gradient.data(), slots, expected.size(), 0.05f,
+                   step);
   }
 
   SimCluster cluster(options, model, MakeNumbered(8));

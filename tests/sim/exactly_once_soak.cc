@@ -1,6 +1,6 @@
-// exactly_once_soak SEEDS PUSHES: on every seed 8 workers push PUSHES integer-valued updates each under
-// loss, repetition and reordering, and the sums must be exact. Prints what was injected; exits with
-// 1, naming the seed, when a sum is not.
+// exactly_once_soak SEEDS PUSHES: on every seed 8 workers push PUSHES integer-valued updates each
+// under loss, repetition and reordering, and the sums must be exact. Prints what was injected;
+// exits with 1, naming the seed, when a sum is not.
 #include <charconv>
 #include <cstdio>
 #include <cstring>
@@ -37,10 +37,14 @@ int main(int argc, char** argv) {
     total.duplicated += counts.duplicated;
     total.reordered += counts.reordered;
   }
-  std::printf("%llu seeds x 8 workers x %llu pushes: every sum exact; of %llu messages %llu were lost, %llu came "
-              "twice, %llu were held back\n",
-              static_cast<unsigned long long>(seeds), static_cast<unsigned long long>(pushes),
-              static_cast<unsigned long long>(total.messages), static_cast<unsigned long long>(total.dropped),
-              static_cast<unsigned long long>(total.duplicated), static_cast<unsigned long long>(total.reordered));
+  std::printf(
+      "%llu seeds x 8 workers x %llu pushes: every sum exact; of %llu messages %llu were lost, "
+      "%llu came "
+      "twice, %llu were held back\n",
+      static_cast<unsigned long long>(seeds), static_cast<unsigned long long>(pushes),
+      static_cast<unsigned long long>(total.messages),
+      static_cast<unsigned long long>(total.dropped),
+      static_cast<unsigned long long>(total.duplicated),
+      static_cast<unsigned long long>(total.reordered));
   return 0;
 }

@@ -36,10 +36,13 @@ TEST(ExactlyOnceTest, WithoutDeduplicationTheSumsAreWrong) {
   const auto data = MakeNumbered(1000);
   Options options = FaultyCluster(1, 100);
   options.recipe.decisions = "shard";
-  options.sim.deadline_s = 60;  // Some worker may wait for ever for a push that another's took the place of.
+  options.sim.deadline_s =
+      60;  // Some worker may wait for ever for a push that another's took the place of.
   SimCluster cluster(options, model, data);
   cluster.KeepTraces(false);
-  cluster.MakeServersWith([](NodeId self, const Options& own) { return std::make_unique<ForgetfulServer>(self, own, "sim"); });
+  cluster.MakeServersWith([](NodeId self, const Options& own) {
+    return std::make_unique<ForgetfulServer>(self, own, "sim");
+  });
 
   const Status status = cluster.Run();
 

@@ -28,7 +28,8 @@ inline Options FaultyCluster(std::uint64_t seed, std::uint64_t rounds) {
 }
 
 // What the parameters of MakeIntegers must be in the end.
-inline std::vector<float> ExpectedSum(const Options& options, const Model& model, const Dataset& data) {
+inline std::vector<float> ExpectedSum(const Options& options, const Model& model,
+                                      const Dataset& data) {
   std::vector<float> sum = IntegerSum(options, model, data, options.cluster.rounds);
   for (float& value : sum) value = 0.0f - value;
   return sum;

@@ -16,8 +16,8 @@ namespace {
 // A folder of its own for each test, emptied.
 std::string FreshFolder() {
   const auto* info = ::testing::UnitTest::GetInstance()->current_test_info();
-  const std::filesystem::path folder =
-      std::filesystem::path(::testing::TempDir()) / (std::string(info->test_suite_name()) + "." + info->name());
+  const std::filesystem::path folder = std::filesystem::path(::testing::TempDir()) /
+                                       (std::string(info->test_suite_name()) + "." + info->name());
   std::filesystem::remove_all(folder);
   std::filesystem::create_directories(folder);
   return folder.string();
@@ -66,11 +66,12 @@ TEST(PromisesTest, HoldOnEverySeed) {
     const Result<Verification> verification = VerifyRun(folder, VerifyOptionsFrom(options));
     ASSERT_THAT(verification, IsOk());
     EXPECT_TRUE(verification->ok()) << verification->ToString();
-    EXPECT_EQ(verification->applied, options.cluster.workers * options.cluster.servers * options.cluster.rounds);
+    EXPECT_EQ(verification->applied,
+              options.cluster.workers * options.cluster.servers * options.cluster.rounds);
     lossy += cluster.runtime().network().Total().dropped > 0 ? 1 : 0;
     restarted += verification->killed > 0 ? 1 : 0;
   }
-  EXPECT_GT(lossy, 100u);     // The faults did happen.
+  EXPECT_GT(lossy, 100u);  // The faults did happen.
   EXPECT_GT(restarted, 30u);
 }
 
@@ -107,7 +108,8 @@ TEST(PromisesTest, ReplayingTheLogsGivesIdenticalOutboxes) {
         Replay(*logs, [&](const EventLogHeader& whose) { return cluster.MakeNode(whose); });
 
     ASSERT_THAT(replay, IsOk());
-    EXPECT_TRUE(replay->identical()) << (replay->difference.has_value() ? replay->difference->ToString() : "stopped");
+    EXPECT_TRUE(replay->identical())
+        << (replay->difference.has_value() ? replay->difference->ToString() : "stopped");
     EXPECT_GT(replay->inputs, 100u);
   }
 }

@@ -22,8 +22,8 @@ double SecondsOf(const char* gate, std::uint32_t slack) {
   EXPECT_THAT(cluster.Run(), IsOk());
   // The time in which the first 160 updates were made: the same samples for every gate.
   for (const auto& traced : cluster.traces()) {
-    if (traced.role == Role::kServer && traced.rank == 0 && traced.event.kind == TraceEvent::Kind::kPushApplied &&
-        traced.event.version == 160) {
+    if (traced.role == Role::kServer && traced.rank == 0 &&
+        traced.event.kind == TraceEvent::Kind::kPushApplied && traced.event.version == 160) {
       return Seconds(traced.at);
     }
   }
@@ -60,7 +60,8 @@ TEST(SnapshotTest, SlowReadersHoldNoMoreThanTheirBound) {
   for (bool more = true; more;) {
     more = cluster.runtime().Step();
     const ServerNode* server = cluster.server(0);
-    if (server != nullptr && server->shard() != nullptr) held_max = std::max(held_max, server->shard()->held_bytes());
+    if (server != nullptr && server->shard() != nullptr)
+      held_max = std::max(held_max, server->shard()->held_bytes());
   }
 
   EXPECT_THAT(cluster.runtime().ExitStatus(Role::kScheduler, 0), IsOk());
@@ -112,7 +113,8 @@ TEST(FailureTest, AWorkerThatDoesNotComeBackEndsTheRunByName) {
   options.sim.crash = {"worker1:300:900000000"};
   SimCluster cluster(options, MakeQuadratic(8, 1.0f), MakeNumbered(64));
 
-  EXPECT_THAT(cluster.Run(), StatusIs(StatusCode::kUnavailable, "worker 1 was lost and did not come back"));
+  EXPECT_THAT(cluster.Run(),
+              StatusIs(StatusCode::kUnavailable, "worker 1 was lost and did not come back"));
 }
 
 // docs/PROTOCOL.md, "Accounting".

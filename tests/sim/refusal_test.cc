@@ -11,7 +11,8 @@
 namespace slackline::testing {
 namespace {
 
-constexpr std::uint32_t kExtra = 100;  // The rank under which the simulator knows an uninvited worker.
+constexpr std::uint32_t kExtra =
+    100;  // The rank under which the simulator knows an uninvited worker.
 
 // Runs a small cluster and one more worker; returns how the latter ended.
 Status ExitOfUninvited(const Options& its_options, std::shared_ptr<const Model> its_model) {
@@ -21,7 +22,10 @@ Status ExitOfUninvited(const Options& its_options, std::shared_ptr<const Model> 
   SimCluster cluster(options, MakeQuadratic(8, 1.0f), MakeNumbered(64));
   cluster.runtime().AddNode(
       Role::kWorker, kExtra,
-      [&](NodeId self) { return std::make_unique<WorkerNode>(self, its_options, its_model, MakeNumbered(64)); }, 50ms);
+      [&](NodeId self) {
+        return std::make_unique<WorkerNode>(self, its_options, its_model, MakeNumbered(64));
+      },
+      50ms);
   EXPECT_THAT(cluster.Run(), IsOk());
   return cluster.runtime().ExitStatus(Role::kWorker, kExtra);
 }
@@ -76,14 +80,17 @@ class SometimesNan : public Model {
   SometimesNan() { spec_.tensors.push_back({"x", {5}, {1.0f}}); }
   const ParameterSpec& spec() const override { return spec_; }
   std::string_view metric_name() const override { return "loss"; }
-  double ComputeGradient(const Dataset&, std::span<const std::uint64_t> examples, const Parameters& parameters,
-                         Gradient& gradient) const override {
+  double ComputeGradient(const Dataset&, std::span<const std::uint64_t> examples,
+                         const Parameters& parameters, Gradient& gradient) const override {
     for (std::size_t i = 0; i < 5; ++i) gradient.dense[i] = parameters.dense[i];
     if (examples[0] % 4 == 0) gradient.dense[3] = std::numeric_limits<float>::quiet_NaN();
     if (examples[0] % 4 == 1) gradient.dense[4] = std::numeric_limits<float>::infinity();
     return 1.0;
   }
-  Evaluated Evaluate(const Dataset&, std::span<const std::uint64_t>, const Parameters&) const override { return {}; }
+  Evaluated Evaluate(const Dataset&, std::span<const std::uint64_t>,
+                     const Parameters&) const override {
+    return {};
+  }
 
  private:
   ParameterSpec spec_;

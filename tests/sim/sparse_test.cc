@@ -38,7 +38,8 @@ std::shared_ptr<Dataset> MakeSparse(std::uint64_t examples, std::uint64_t column
 }
 
 // What one process gets that computes every round's mean gradient over all workers' batches.
-double SingleProcessLoss(const Options& options, const Model& model, const Dataset& data, const Dataset& test) {
+double SingleProcessLoss(const Options& options, const Model& model, const Dataset& data,
+                         const Dataset& test) {
   std::vector<float> bias(1);
   std::vector<float> weights(data.columns);
   for (std::uint64_t round = 0; round < options.cluster.rounds; ++round) {
@@ -59,7 +60,8 @@ double SingleProcessLoss(const Options& options, const Model& model, const Datas
     }
     const double step = options.recipe.lr / options.cluster.workers;
     bias[0] -= static_cast<float>(step * bias_sum);
-    for (std::size_t c = 0; c < weights.size(); ++c) weights[c] -= static_cast<float>(step * sum[c]);
+    for (std::size_t c = 0; c < weights.size(); ++c)
+      weights[c] -= static_cast<float>(step * sum[c]);
   }
   std::vector<std::uint64_t> all(test.examples);
   std::iota(all.begin(), all.end(), std::uint64_t{0});
@@ -107,7 +109,8 @@ TEST(SparseTest, BytesPushedAreThoseOfTheRowsTouched) {
 
   for (const MemberStatus& member : cluster.summary()->members) {
     if (member.role != Role::kWorker) continue;
-    const DataOrder order(options.cluster.seed, data->examples, member.rank, options.cluster.workers);
+    const DataOrder order(options.cluster.seed, data->examples, member.rank,
+                          options.cluster.workers);
     std::uint64_t rows = 0;
     for (std::uint64_t round = 0; round < options.cluster.rounds; ++round) {
       rows += model->Keys(*data, order.ShardBatch(round, options.recipe.batch))[0].keys.size();
@@ -153,7 +156,8 @@ TEST(SparseTest, FactorizationLearnsRatings) {
 
   ASSERT_THAT(cluster.Run(), IsOk());
 
-  EXPECT_GT(cluster.summary()->evaluations.front().evaluation.metric, 0.9);  // RMSE of the mean alone: 1.
+  EXPECT_GT(cluster.summary()->evaluations.front().evaluation.metric,
+            0.9);  // RMSE of the mean alone: 1.
   EXPECT_LT(cluster.summary()->evaluations.back().evaluation.metric, 0.3);
 }
 

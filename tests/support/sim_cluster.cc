@@ -17,7 +17,8 @@ namespace {
 class Observer : public InputObserver {
  public:
   Observer(Role role, std::uint32_t rank, std::vector<SimCluster::Traced>* into,
-           std::map<MessageType, SimCluster::Delivered>& delivered, std::unique_ptr<EventLogWriter> log)
+           std::map<MessageType, SimCluster::Delivered>& delivered,
+           std::unique_ptr<EventLogWriter> log)
       : role_(role), rank_(rank), into_(into), delivered_(delivered), log_(std::move(log)) {}
   void OnInput(Time now, const Input& input, const Outbox& out) override {
     if (into_ != nullptr && input.message != nullptr) {
@@ -141,7 +142,10 @@ std::vector<float> IntegerSum(const Options& options, const Model& model, const 
 
 SimCluster::SimCluster(Options options, std::shared_ptr<const Model> model,
                        std::shared_ptr<const Dataset> train, std::shared_ptr<const Dataset> test)
-    : options_(std::move(options)), model_(std::move(model)), train_(std::move(train)), test_(std::move(test)) {
+    : options_(std::move(options)),
+      model_(std::move(model)),
+      train_(std::move(train)),
+      test_(std::move(test)) {
   auto time_model = TimeModel::Create(options_.time, options_.cluster.seed);
   SLACKLINE_CHECK(time_model.ok());
   auto runtime = SimRuntime::Create(
@@ -163,16 +167,22 @@ SimCluster::SimCluster(Options options, std::shared_ptr<const Model> model,
   runtime_->ObserveWith([this](Role role, std::uint32_t rank, NodeId self, std::uint32_t life) {
     std::unique_ptr<EventLogWriter> log;
     if (!run_dir_.empty()) {
-      auto created = EventLogWriter::Create(
-          run_dir_, {.role = role, .rank = rank, .node = self, .seed = options_.cluster.seed, .life = life, .address = "sim"});
+      auto created = EventLogWriter::Create(run_dir_, {.role = role,
+                                                       .rank = rank,
+                                                       .node = self,
+                                                       .seed = options_.cluster.seed,
+                                                       .life = life,
+                                                       .address = "sim"});
       SLACKLINE_CHECK(created.ok());
       log = std::move(created).value();
     }
-    return std::make_unique<Observer>(role, rank, keep_traces_ ? &traces_ : nullptr, delivered_, std::move(log));
+    return std::make_unique<Observer>(role, rank, keep_traces_ ? &traces_ : nullptr, delivered_,
+                                      std::move(log));
   });
   const auto add = [this](Role role, std::uint32_t count) {
     for (std::uint32_t rank = 0; rank < count; ++rank) {
-      runtime_->AddNode(role, rank, [this, role, rank](NodeId self) { return Make(role, rank, self); });
+      runtime_->AddNode(role, rank,
+                        [this, role, rank](NodeId self) { return Make(role, rank, self); });
     }
   };
   add(Role::kScheduler, 1);
@@ -185,12 +195,17 @@ std::unique_ptr<Node> SimCluster::Make(Role role, std::uint32_t rank, NodeId sel
   Options own = options_;
   own.network.rank = rank;
   switch (role) {
-    case Role::kScheduler: return std::make_unique<SchedulerNode>(self, own);
+    case Role::kScheduler:
+      return std::make_unique<SchedulerNode>(self, own);
     case Role::kServer:
-      return make_server_ ? make_server_(self, own) : std::make_unique<ServerNode>(self, own, "sim");
-    case Role::kWorker: return std::make_unique<WorkerNode>(self, own, model_, train_);
-    case Role::kEvaluator: return std::make_unique<EvaluatorNode>(self, own, model_, test_);
-    case Role::kObserver: break;
+      return make_server_ ? make_server_(self, own)
+                          : std::make_unique<ServerNode>(self, own, "sim");
+    case Role::kWorker:
+      return std::make_unique<WorkerNode>(self, own, model_, train_);
+    case Role::kEvaluator:
+      return std::make_unique<EvaluatorNode>(self, own, model_, test_);
+    case Role::kObserver:
+      break;
   }
   return nullptr;
 }

@@ -15,24 +15,31 @@ namespace slackline::testing {
 namespace {
 
 std::unique_ptr<Node> Make(const Options& options, std::shared_ptr<const Model> model,
-                           std::shared_ptr<const Dataset> data, Role role, std::int64_t rank, NodeId self,
-                           const std::string& address) {
+                           std::shared_ptr<const Dataset> data, Role role, std::int64_t rank,
+                           NodeId self, const std::string& address) {
   Options own = options;
   own.network.rank = rank;
   switch (role) {
-    case Role::kScheduler: return std::make_unique<SchedulerNode>(self, own);
-    case Role::kServer: return std::make_unique<ServerNode>(self, own, address);
-    case Role::kWorker: return std::make_unique<WorkerNode>(self, own, model, data);
-    case Role::kEvaluator: return std::make_unique<EvaluatorNode>(self, own, model, data);
-    case Role::kObserver: break;
+    case Role::kScheduler:
+      return std::make_unique<SchedulerNode>(self, own);
+    case Role::kServer:
+      return std::make_unique<ServerNode>(self, own, address);
+    case Role::kWorker:
+      return std::make_unique<WorkerNode>(self, own, model, data);
+    case Role::kEvaluator:
+      return std::make_unique<EvaluatorNode>(self, own, model, data);
+    case Role::kObserver:
+      break;
   }
   return nullptr;
 }
 
 }  // namespace
 
-Result<std::unique_ptr<Node>> MakeZmqClusterNode(const Options& options, std::shared_ptr<const Model> model,
-                                                 std::shared_ptr<const Dataset> train, const EventLogHeader& whose) {
+Result<std::unique_ptr<Node>> MakeZmqClusterNode(const Options& options,
+                                                 std::shared_ptr<const Model> model,
+                                                 std::shared_ptr<const Dataset> train,
+                                                 const EventLogHeader& whose) {
   return Make(options, model, train, whose.role, whose.rank, whose.node, whose.address);
 }
 
@@ -47,7 +54,9 @@ ZmqClusterResult RunZmqCluster(const Options& asked, std::shared_ptr<const Model
   std::vector<std::jthread> threads;
 
   const auto start = [&](Role role, std::uint32_t rank) {
-    const NodeId self{RandomStream(options.cluster.seed, RandomPurpose::kIncarnation, static_cast<std::uint64_t>(role)).Bits(1000 + rank)};
+    const NodeId self{RandomStream(options.cluster.seed, RandomPurpose::kIncarnation,
+                                   static_cast<std::uint64_t>(role))
+                          .Bits(1000 + rank)};
     auto log = std::make_shared<std::unique_ptr<EventLogWriter>>();
     ZmqRuntimeOptions runtime_options{
         .self = self,
@@ -63,7 +72,8 @@ ZmqClusterResult RunZmqCluster(const Options& asked, std::shared_ptr<const Model
               }
             },
         .on_note = {}};
-    // The log's header carries the address, which is known only after binding: a forwarding observer.
+    // The log's header carries the address, which is known only after binding: a forwarding
+    // observer.
     struct Forward : InputObserver {
       std::unique_ptr<EventLogWriter> log;
       void OnInput(Time now, const Input& input, const Outbox& out) override {
@@ -79,11 +89,16 @@ ZmqClusterResult RunZmqCluster(const Options& asked, std::shared_ptr<const Model
     SLACKLINE_CHECK(created.ok());
     std::shared_ptr<ZmqRuntime> runtime = std::move(created).value();
     if (!run_dir.empty()) {
-      auto writer = EventLogWriter::Create(run_dir, {.role = role, .rank = rank, .node = self, .seed = options.cluster.seed, .address = runtime->address()});
+      auto writer = EventLogWriter::Create(run_dir, {.role = role,
+                                                     .rank = rank,
+                                                     .node = self,
+                                                     .seed = options.cluster.seed,
+                                                     .address = runtime->address()});
       SLACKLINE_CHECK(writer.ok());
       observer->log = std::move(writer).value();
     }
-    if (role == Role::kScheduler) options.network.scheduler = runtime->address().substr(std::string("tcp://").size());
+    if (role == Role::kScheduler)
+      options.network.scheduler = runtime->address().substr(std::string("tcp://").size());
     std::shared_ptr<Node> node = Make(options, model, train, role, rank, self, runtime->address());
     threads.emplace_back([&result, &mutex, &shards, role, rank, runtime, node, observer] {
       const Status status = runtime->Run(*node);
@@ -102,7 +117,8 @@ ZmqClusterResult RunZmqCluster(const Options& asked, std::shared_ptr<const Model
   for (std::uint32_t rank = 0; rank < options.cluster.workers; ++rank) start(Role::kWorker, rank);
   if (options.cluster.evaluate) start(Role::kEvaluator, 0);
   threads.clear();  // Joins.
-  for (const auto& [rank, values] : shards) result.dense.insert(result.dense.end(), values.begin(), values.end());
+  for (const auto& [rank, values] : shards)
+    result.dense.insert(result.dense.end(), values.begin(), values.end());
   return result;
 }
 

@@ -28,10 +28,12 @@ struct ZmqClusterResult {
 
 // Runs it to the end. Event logs go below `run_dir` unless that is "".
 ZmqClusterResult RunZmqCluster(const Options& options, std::shared_ptr<const Model> model,
-                               std::shared_ptr<const Dataset> train, const std::string& run_dir = "");
+                               std::shared_ptr<const Dataset> train,
+                               const std::string& run_dir = "");
 
 // A Node as that cluster made it, for replaying its logs.
-Result<std::unique_ptr<Node>> MakeZmqClusterNode(const Options& options, std::shared_ptr<const Model> model,
+Result<std::unique_ptr<Node>> MakeZmqClusterNode(const Options& options,
+                                                 std::shared_ptr<const Model> model,
                                                  std::shared_ptr<const Dataset> train,
                                                  const EventLogHeader& whose);
 

@@ -7,7 +7,8 @@
 namespace slackline {
 namespace {
 
-std::unique_ptr<Decider> MakeDecider(const char* gate, std::uint32_t slack, const char* collector, const char* data_order = "shard") {
+std::unique_ptr<Decider> MakeDecider(const char* gate, std::uint32_t slack, const char* collector,
+                                     const char* data_order = "shard") {
   Options options;
   options.cluster.workers = 2;
   options.cluster.evaluate_every_samples = 100;
@@ -29,7 +30,9 @@ std::vector<Decision::Kind> Kinds(const Decider::Log& log) {
 
 using Kind = Decision::Kind;
 
-OfferedPush Pushed(std::uint32_t rank, std::uint64_t seq) { return {.rank = rank, .seq = seq, .samples = 10}; }
+OfferedPush Pushed(std::uint32_t rank, std::uint64_t seq) {
+  return {.rank = rank, .seq = seq, .samples = 10};
+}
 
 TEST(DeciderTest, AReadWaitsForTheGateAndIsGrantedBehindWhatOpensIt) {
   auto decider = MakeDecider("bsp", 0, "all");
@@ -105,7 +108,8 @@ TEST(DeciderTest, CutsComeBySamplesAndTheLastWhenAllHaveLeft) {
   for (const Decision& decision : log) {
     if (decision.kind == Kind::kCut) cuts.emplace_back(decision.cut, decision.samples);
   }
-  EXPECT_EQ(cuts, (std::vector<std::pair<std::uint64_t, std::uint64_t>>{{1, 0}, {2, 100}, {3, 200}, {4, 210}}));
+  EXPECT_EQ(cuts, (std::vector<std::pair<std::uint64_t, std::uint64_t>>{
+                      {1, 0}, {2, 100}, {3, 200}, {4, 210}}));
   EXPECT_TRUE(log.back().last);
 }
 

@@ -122,12 +122,14 @@ TEST(Launcher, WhoLeavesSlowlyAfterASignalIsNotToldTwice) {
                            if (lines.size() == 2) kill(getpid(), SIGTERM);
                          },
                      .settle = 10ms});
-  ASSERT_THAT(launcher.Start(Shell("worker 0", "trap 'exit 1' TERM; echo ready; "
-                                               "while :; do sleep 0.01; done")),
+  ASSERT_THAT(launcher.Start(Shell("worker 0",
+                                   "trap 'exit 1' TERM; echo ready; "
+                                   "while :; do sleep 0.01; done")),
               IsOk());
-  ASSERT_THAT(launcher.Start(Shell("scheduler 0", "trap 'echo told; told=1' TERM; echo ready; "
-                                                  "while [ -z \"$told\" ]; do sleep 0.01; done; "
-                                                  "sleep 0.2")),
+  ASSERT_THAT(launcher.Start(Shell("scheduler 0",
+                                   "trap 'echo told; told=1' TERM; echo ready; "
+                                   "while [ -z \"$told\" ]; do sleep 0.01; done; "
+                                   "sleep 0.2")),
               IsOk());
 
   EXPECT_THAT(launcher.WaitForAll(), StatusIs(StatusCode::kUnavailable, "interrupted"));

@@ -3,6 +3,8 @@
 
 #include <cstdio>
 #include <fstream>
+#include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -34,6 +36,30 @@ class ConfigFile {
   }
   std::string path_;
 };
+
+// A good value that is not the default.
+std::string OtherValue(const OptionRow& row) {
+  // Where a value that fits the row alone would contradict other options' defaults.
+  const std::map<std::string, std::string> chosen = {{"algorithm", "asp"},
+                                                     {"join-timeout", "2m"},
+                                                     {"lr-schedule", "cosine"},
+                                                     {"segment-bytes", "4096"}};
+  if (const auto found = chosen.find(row.name); found != chosen.end()) return found->second;
+  for (const char* value : {"7", "0.75", "3s", "true", "false", "softmax", "global", "shard", "bsp",
+                            "all", "adam", "evaluate", "error"}) {
+    Options options;
+    if (row.value.set(options, value).ok() && value != DefaultOf(row)) return value;
+  }
+  ADD_FAILURE() << "no other value is known for --" << row.name;
+  return DefaultOf(row);
+}
+
+// The arguments that give `row` another value, with what that value needs beside it.
+Arguments OtherArguments(const OptionRow& row) {
+  Arguments arguments{"--" + row.name + "=" + OtherValue(row)};
+  if (row.name == "materialize") arguments.push_back("--model=timing");
+  return arguments;
+}
 
 TEST(ParseOptions, NothingGivenGivesTheDefaults) {
   const Result<Parsed> parsed = ParseOptions(Binary::kRun, Arguments{});
@@ -128,6 +154,9 @@ TEST(ParseOptions, RefusesOptionsThatContradictOneAnother) {
       {{"--lr-schedule=step"}, "--lr-step-samples"},
       {{"--segment-bytes=4095"}, "--segment-bytes 4095 is not a multiple of 4"},
       {{"--materialize=false"}, "--materialize=false with --model mlp"},
+      {{"--model=logistic", "--data-order=global"}, "--data-order global with --model logistic"},
+      {{"--model=factorization", "--data-order=global"},
+       "a sparse model must know its rows before it asks; use --data-order shard"},
       {{"--speeds=1,1,1", "--workers=2"}, "--speeds has 3 values for --workers 2"},
       {{"--inject=slow:worker4:5x"}, "--inject slow:worker4:5x: there is no such worker"},
       {{"--patience=10m", "--join-timeout=300ms"}, "--join-timeout 300ms with --patience 10m"},
@@ -250,6 +279,103 @@ TEST(CommandLine, GivesAnotherProcessTheSameAgreement) {
       ASSERT_THAT(child, IsOk());
       EXPECT_EQ(Agreement(child->options), Agreement(parsed->options));
     }
+  }
+}
+
+TEST(CommandLine, EveryOptionReachesEveryProgramThatTakesIt) {
+  for (const OptionRow& row : OptionTable()) {
+    for (const Binary binary : kBinaries) {
+      if (!row.binaries.Has(binary)) continue;
+      SCOPED_TRACE(row.name + " of " + BinaryName(binary));
+      const Result<Parsed> parsed = ParseOptions(binary, OtherArguments(row));
+      ASSERT_THAT(parsed, IsOk());
+      ASSERT_NE(row.value.print(parsed->options), DefaultOf(row));
+
+      const Result<Parsed> again = ParseOptions(binary, CommandLine(parsed->options, binary));
+
+      ASSERT_THAT(again, IsOk());
+      for (const OptionRow& other : OptionTable()) {
+        EXPECT_EQ(other.value.print(again->options), other.value.print(parsed->options))
+            << other.name;
+      }
+    }
+  }
+}
+
+TEST(ConfigIni, EveryOptionReadsBack) {
+  for (const OptionRow& row : OptionTable()) {
+    SCOPED_TRACE(row.name);
+    Parsed parsed;
+    for (const OptionRow& other : OptionTable()) parsed.source[other.name] = kSourceDefault;
+    ASSERT_THAT(row.value.set(parsed.options, OtherValue(row)), IsOk());
+    if (row.name == "materialize") parsed.options.model.model = "timing";
+    if (row.name == "gate") parsed.options.recipe.collector = "all";  // Which bsp needs.
+    const ConfigFile file(ConfigIni(parsed));
+
+    const Result<Parsed> again = ReadConfigFile(file.path());
+
+    ASSERT_THAT(again, IsOk());
+    for (const OptionRow& other : OptionTable()) {
+      EXPECT_EQ(other.value.print(again->options), other.value.print(parsed.options)) << other.name;
+    }
+  }
+}
+
+TEST(ParseOptions, BoundsHoldOnBothSides) {
+  struct Case {
+    const char* name;
+    std::vector<const char*> good;
+    std::vector<const char*> bad;
+  };
+  const Case cases[] = {
+      {"batch", {"1", "16777216"}, {"0", "16777217"}},
+      {"workers", {"1", "1048576"}, {"0", "1048577"}},
+      {"servers", {"1", "65536"}, {"0", "65537"}},
+      {"slack", {"0", "1073741824"}, {"-1", "1073741825"}},
+      {"max-snapshots", {"1", "4096"}, {"0", "4097"}},
+      {"max-inflight-pushes", {"1", "1024"}, {"0", "1025"}},
+      {"segment-bytes", {"4", "1073741824"}, {"0", "1073741825"}},
+      {"rank", {"-1", "1048576"}, {"-2", "1048577"}},
+      {"lr", {"1e-300", "1000000"}, {"0", "1000001", "inf", "nan"}},
+      {"momentum", {"0", "0.999999"}, {"-0.1", "1"}},
+      {"beta1", {"0", "0.999999"}, {"-0.1", "1"}},
+      {"beta2", {"0", "0.999999"}, {"-0.1", "1"}},
+      {"lr-final-factor", {"0", "1"}, {"-0.1", "1.1"}},
+      {"loss", {"0", "1"}, {"-0.1", "1.1"}},
+      {"duplicate", {"0", "1"}, {"-0.1", "1.1"}},
+      {"reorder", {"0", "1"}, {"-0.1", "1.1"}},
+      {"patience", {"200ms", "24h"}, {"0s", "199ms", "25h"}},
+      {"join-timeout", {"100ms", "168h"}, {"0s", "99ms", "169h"}},
+  };
+  for (const Case& c : cases) {
+    const OptionRow* row = FindOption(c.name);
+    ASSERT_NE(row, nullptr) << c.name;
+    Options options;
+    for (const char* value : c.good) {
+      EXPECT_THAT(row->value.set(options, value), IsOk()) << c.name << " " << value;
+    }
+    for (const char* value : c.bad) {
+      const std::string quoted = std::string("'") + value + "' is not " + row->value.bounds;
+      EXPECT_THAT(row->value.set(options, value), StatusIs(StatusCode::kInvalidArgument, quoted))
+          << c.name;
+    }
+  }
+}
+
+TEST(Agreement, DiffersExactlyOnWhatModelRecipeAndRunSay) {
+  const std::set<std::string> agreed_groups = {"Model and data", "Recipe", "Run"};
+  for (const OptionRow& row : OptionTable()) {
+    SCOPED_TRACE(row.name);
+    Options theirs;
+    ASSERT_THAT(row.value.set(theirs, OtherValue(row)), IsOk());
+
+    const std::string difference = FirstDifference(Agreement(Options{}), Agreement(theirs));
+
+    // --algorithm is a label: what it fills in is compared, not its name.
+    const bool agreed = agreed_groups.contains(row.group) && row.name != "algorithm";
+    EXPECT_EQ(difference, agreed ? "--" + row.name + " is " + DefaultOf(row) + " in this run and " +
+                                       OtherValue(row) + " in the process that wants to join"
+                                 : "");
   }
 }
 

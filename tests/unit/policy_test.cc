@@ -14,7 +14,8 @@ namespace slackline {
 namespace {
 
 TEST(PlacementTest, RangesTileTheFlatOrderAndAreBalanced) {
-  for (const std::uint64_t elements : {0ull, 1ull, 2ull, 3ull, 17ull, 319ull, 320ull, 12345ull, 999999ull}) {
+  for (const std::uint64_t elements :
+       {0ull, 1ull, 2ull, 3ull, 17ull, 319ull, 320ull, 12345ull, 999999ull}) {
     for (const std::uint32_t servers : {1u, 2u, 3u, 5u, 8u, 64u}) {
       SCOPED_TRACE(std::to_string(elements) + " on " + std::to_string(servers));
       const std::vector<ShardRange> ranges = PlaceDense(elements, servers);
@@ -35,7 +36,9 @@ TEST(PlacementTest, RangesTileTheFlatOrderAndAreBalanced) {
 TEST(PlacementTest, OneParameterOnEightServersHasOneOwner) {
   const std::vector<ShardRange> ranges = PlaceDense(1, 8);
 
-  EXPECT_EQ(std::count_if(ranges.begin(), ranges.end(), [](const ShardRange& r) { return r.size() == 1; }), 1);
+  EXPECT_EQ(std::count_if(ranges.begin(), ranges.end(),
+                          [](const ShardRange& r) { return r.size() == 1; }),
+            1);
 }
 
 TEST(PlacementTest, EveryRowHasOneOwnerAndConsecutiveKeysSpread) {
@@ -169,7 +172,8 @@ TEST(ScheduleTest, RefusesWhatItDoesNotKnow) {
   options.lr_schedule = "linear";
   EXPECT_THAT(LearningRate::Create(options, 1), StatusIs(StatusCode::kInvalidArgument, "'linear'"));
   options.lr_schedule = "step";
-  EXPECT_THAT(LearningRate::Create(options, 1), StatusIs(StatusCode::kInvalidArgument, "--lr-step-samples"));
+  EXPECT_THAT(LearningRate::Create(options, 1),
+              StatusIs(StatusCode::kInvalidArgument, "--lr-step-samples"));
 }
 
 }  // namespace

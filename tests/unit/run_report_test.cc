@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "core/base/strings.h"
-#include "tests/support/status_matchers.h"
 #include "core/report/run_folder.h"
+#include "tests/support/status_matchers.h"
 
 namespace slackline {
 namespace {
@@ -148,8 +148,7 @@ TEST_F(RunReportTest, AFolderThatCannotBeWrittenIsAnError) {
 
   const std::string trouble =
       options.output.run_dir + "/metrics.jsonl cannot be written: No such file or directory";
-  EXPECT_THAT(RunReport::Create({.options = options}),
-              StatusIs(StatusCode::kUnavailable, trouble));
+  EXPECT_THAT(RunReport::Create({.options = options}), StatusIs(StatusCode::kUnavailable, trouble));
 }
 
 // JSON has no word for them, and a bare NaN would make the file unreadable for every tool.

@@ -15,10 +15,19 @@ constexpr std::uint32_t kWindow = 2;
 
 Stage MakeStage() { return Stage(kElements, {3}, kWindow, /*timing_only=*/false); }
 
-Buffer Values(std::size_t count, float value = 1.0f) { return Buffer::CopyOf(std::span<const float>(std::vector<float>(count, value))); }
+Buffer Values(std::size_t count, float value = 1.0f) {
+  return Buffer::CopyOf(std::span<const float>(std::vector<float>(count, value)));
+}
 
 Push Chunk(std::uint32_t chunk, std::uint32_t chunks, std::uint64_t offset, std::uint64_t count) {
-  return {.rank = 1, .seq = 5, .chunk = chunk, .chunks = chunks, .offset = offset, .count = count, .version = 3, .samples = 8};
+  return {.rank = 1,
+          .seq = 5,
+          .chunk = chunk,
+          .chunks = chunks,
+          .offset = offset,
+          .count = count,
+          .version = 3,
+          .samples = 8};
 }
 
 TEST(StageTest, APushIsCompleteAfterItsLastChunkInAnyOrder) {
@@ -52,9 +61,18 @@ TEST(StageTest, ChunksThatFitNoPushAreRefusedByTheirValues) {
       {Chunk(0, 1, 8, 3), 3, StatusCode::kInvalidArgument, "3 values at 8; this shard has 10"},
       {Chunk(0, 1, ~0ull, 2), 2, StatusCode::kInvalidArgument, "2 values at 18446744073709551615"},
       {Chunk(0, 1, 0, 10), 9, StatusCode::kInvalidArgument, "10 values need 40 bytes; got 36"},
-      {{.rank = 1, .seq = 7, .count = 0}, 0, StatusCode::kResourceExhausted, "push 7 of worker 1 is beyond the window"},
-      {{.rank = 1, .seq = 5, .table = 4, .count = 1}, 5, StatusCode::kInvalidArgument, "table 4; the model has 1"},
-      {{.rank = 1, .seq = 5, .table = 0, .count = 2}, 5, StatusCode::kInvalidArgument, "2 rows of 20 bytes; got 20 bytes"},
+      {{.rank = 1, .seq = 7, .count = 0},
+       0,
+       StatusCode::kResourceExhausted,
+       "push 7 of worker 1 is beyond the window"},
+      {{.rank = 1, .seq = 5, .table = 4, .count = 1},
+       5,
+       StatusCode::kInvalidArgument,
+       "table 4; the model has 1"},
+      {{.rank = 1, .seq = 5, .table = 0, .count = 2},
+       5,
+       StatusCode::kInvalidArgument,
+       "2 rows of 20 bytes; got 20 bytes"},
   };
   for (const auto& c : cases) {
     SCOPED_TRACE(c.names);
@@ -70,7 +88,8 @@ TEST(StageTest, AnotherNumberOfChunksThanBeforeIsRefused) {
   Stage stage = MakeStage();
   ASSERT_THAT(stage.Add(Chunk(0, 2, 0, 6), Values(6), 5), IsOk());
 
-  EXPECT_THAT(stage.Add(Chunk(1, 3, 6, 4), Values(4), 5), StatusIs(StatusCode::kInvalidArgument, "had 2 chunks and now has 3"));
+  EXPECT_THAT(stage.Add(Chunk(1, 3, 6, 4), Values(4), 5),
+              StatusIs(StatusCode::kInvalidArgument, "had 2 chunks and now has 3"));
 }
 
 TEST(StageTest, WhatDoesNotCoverTheShardOrIsNotFiniteIsRejectedWhole) {

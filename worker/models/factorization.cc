@@ -8,9 +8,11 @@ namespace {
 
 class Factorization : public Model {
  public:
-  Factorization(std::uint32_t factors, double l2, double mean) : factors_(factors), l2_(l2), mean_(mean) {
+  Factorization(std::uint32_t factors, double l2, double mean)
+      : factors_(factors), l2_(l2), mean_(mean) {
     // Products of two rows then begin with a variance of about one tenth squared.
-    const float bound = static_cast<float>(0.1 * std::sqrt(3.0 / std::sqrt(static_cast<double>(factors))));
+    const float bound =
+        static_cast<float>(0.1 * std::sqrt(3.0 / std::sqrt(static_cast<double>(factors))));
     spec_.tables.push_back({"users", factors, {bound}});
     spec_.tables.push_back({"items", factors, {bound}});
   }
@@ -21,7 +23,8 @@ class Factorization : public Model {
     return sums.examples == 0 ? 0.0 : std::sqrt(sums.metric / static_cast<double>(sums.examples));
   }
 
-  std::vector<Rows> Keys(const Dataset& data, std::span<const std::uint64_t> examples) const override {
+  std::vector<Rows> Keys(const Dataset& data,
+                         std::span<const std::uint64_t> examples) const override {
     Rows users{.table = 0, .keys = {}, .values = {}};
     Rows items{.table = 1, .keys = {}, .values = {}};
     for (const std::uint64_t example : examples) {
@@ -37,8 +40,10 @@ class Factorization : public Model {
                          const Parameters& parameters, Gradient& gradient) const override {
     const Rows& users = parameters.rows[0];
     const Rows& items = parameters.rows[1];
-    Rows user_slopes{.table = 0, .keys = users.keys, .values = std::vector<float>(users.values.size())};
-    Rows item_slopes{.table = 1, .keys = items.keys, .values = std::vector<float>(items.values.size())};
+    Rows user_slopes{
+        .table = 0, .keys = users.keys, .values = std::vector<float>(users.values.size())};
+    Rows item_slopes{
+        .table = 1, .keys = items.keys, .values = std::vector<float>(items.values.size())};
     const double share = 1.0 / static_cast<double>(examples.size());
     double loss = 0;
     for (const std::uint64_t example : examples) {

@@ -16,7 +16,8 @@ class Logistic : public Model {
   const ParameterSpec& spec() const override { return spec_; }
   std::string_view metric_name() const override { return "accuracy"; }
 
-  std::vector<Rows> Keys(const Dataset& data, std::span<const std::uint64_t> examples) const override {
+  std::vector<Rows> Keys(const Dataset& data,
+                         std::span<const std::uint64_t> examples) const override {
     Rows rows{.table = 0, .keys = {}, .values = {}};
     for (const std::uint64_t example : examples) {
       for (std::uint64_t e = data.row_begin[example]; e < data.row_begin[example + 1]; ++e) {
@@ -73,7 +74,8 @@ class Logistic : public Model {
     const Rows& weights = parameters.rows[0];
     double margin = static_cast<double>(parameters.dense[0]);
     for (std::uint64_t e = data.row_begin[example]; e < data.row_begin[example + 1]; ++e) {
-      margin += static_cast<double>(weights.values[RowOf(weights.keys, data.column[e])]) * static_cast<double>(data.value[e]);
+      margin += static_cast<double>(weights.values[RowOf(weights.keys, data.column[e])]) *
+                static_cast<double>(data.value[e]);
     }
     return margin;
   }

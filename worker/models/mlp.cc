@@ -47,15 +47,18 @@ class Mlp : public Model {
     std::vector<std::vector<float>> activations = Forward(data, examples, parameters.dense.data());
     const std::vector<std::uint32_t> labels = Labels(data, examples);
     std::vector<float> delta = std::move(activations.back());
-    const Classified found = SoftmaxCrossEntropy(delta.data(), labels.data(), delta.data(), batch, layers_.back().out);
+    const Classified found =
+        SoftmaxCrossEntropy(delta.data(), labels.data(), delta.data(), batch, layers_.back().out);
     for (std::size_t l = layers_.size(); l-- > 0;) {
       const Layer& layer = layers_[l];
       const std::vector<float>& input = activations[l];
-      MatMulTransposedA(input.data(), delta.data(), gradient.dense.data() + layer.weight_at, layer.in, batch, layer.out);
+      MatMulTransposedA(input.data(), delta.data(), gradient.dense.data() + layer.weight_at,
+                        layer.in, batch, layer.out);
       SumColumns(delta.data(), gradient.dense.data() + layer.bias_at, batch, layer.out);
       if (l == 0) break;
       std::vector<float> below(batch * layer.in);
-      MatMulTransposedB(delta.data(), parameters.dense.data() + layer.weight_at, below.data(), batch, layer.out, layer.in);
+      MatMulTransposedB(delta.data(), parameters.dense.data() + layer.weight_at, below.data(),
+                        batch, layer.out, layer.in);
       ReluBackward(input.data(), below.data(), below.size());
       delta = std::move(below);
     }
@@ -67,10 +70,11 @@ class Mlp : public Model {
     Evaluated sums;
     for (std::size_t at = 0; at < examples.size(); at += kEvaluationBatch) {
       const auto part = examples.subspan(at, std::min(kEvaluationBatch, examples.size() - at));
-      const std::vector<std::vector<float>> activations = Forward(data, part, parameters.dense.data());
+      const std::vector<std::vector<float>> activations =
+          Forward(data, part, parameters.dense.data());
       const std::vector<std::uint32_t> labels = Labels(data, part);
-      const Classified found =
-          SoftmaxCrossEntropy(activations.back().data(), labels.data(), nullptr, part.size(), layers_.back().out);
+      const Classified found = SoftmaxCrossEntropy(activations.back().data(), labels.data(),
+                                                   nullptr, part.size(), layers_.back().out);
       sums.loss += found.loss;
       sums.metric += static_cast<double>(found.correct);
       sums.examples += part.size();
@@ -80,19 +84,22 @@ class Mlp : public Model {
 
  private:
   // The input of every layer, and at the end the logits; (batch x width) each.
-  std::vector<std::vector<float>> Forward(const Dataset& data, std::span<const std::uint64_t> examples,
+  std::vector<std::vector<float>> Forward(const Dataset& data,
+                                          std::span<const std::uint64_t> examples,
                                           const float* parameters) const {
     const std::size_t batch = examples.size();
     SLACKLINE_CHECK(batch > 0 && data.width == layers_.front().in);
     std::vector<std::vector<float>> activations;
     std::vector<float>& input = activations.emplace_back(batch * data.width);
     for (std::size_t i = 0; i < batch; ++i) {
-      std::copy_n(data.features.data() + examples[i] * data.width, data.width, input.data() + i * data.width);
+      std::copy_n(data.features.data() + examples[i] * data.width, data.width,
+                  input.data() + i * data.width);
     }
     for (std::size_t l = 0; l < layers_.size(); ++l) {
       const Layer& layer = layers_[l];
       std::vector<float> output(batch * layer.out);
-      MatMul(activations.back().data(), parameters + layer.weight_at, output.data(), batch, layer.in, layer.out);
+      MatMul(activations.back().data(), parameters + layer.weight_at, output.data(), batch,
+             layer.in, layer.out);
       AddBias(parameters + layer.bias_at, output.data(), batch, layer.out);
       if (l + 1 < layers_.size()) Relu(output.data(), output.size());
       activations.push_back(std::move(output));
@@ -100,7 +107,8 @@ class Mlp : public Model {
     return activations;
   }
 
-  static std::vector<std::uint32_t> Labels(const Dataset& data, std::span<const std::uint64_t> examples) {
+  static std::vector<std::uint32_t> Labels(const Dataset& data,
+                                           std::span<const std::uint64_t> examples) {
     std::vector<std::uint32_t> labels;
     labels.reserve(examples.size());
     for (const std::uint64_t example : examples) labels.push_back(data.labels[example]);
@@ -113,7 +121,8 @@ class Mlp : public Model {
 
 }  // namespace
 
-std::unique_ptr<Model> MakeMlp(std::uint64_t inputs, const std::vector<std::uint32_t>& hidden, std::uint32_t classes) {
+std::unique_ptr<Model> MakeMlp(std::uint64_t inputs, const std::vector<std::uint32_t>& hidden,
+                               std::uint32_t classes) {
   return std::make_unique<Mlp>(inputs, hidden, classes);
 }
 

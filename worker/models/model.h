@@ -21,7 +21,8 @@ namespace slackline {
 
 struct Parameters {
   std::span<const float> dense;  // The whole flat order.
-  std::vector<Rows> rows;        // One per touched table, as Model::Keys gave them (sorted), values filled.
+  std::vector<Rows>
+      rows;  // One per touched table, as Model::Keys gave them (sorted), values filled.
 };
 
 struct Gradient {
@@ -30,8 +31,8 @@ struct Gradient {
 };
 
 struct Evaluated {
-  double loss = 0;      // Sum over the examples.
-  double metric = 0;    // Sum over the examples: correct answers, squared errors, ...
+  double loss = 0;    // Sum over the examples.
+  double metric = 0;  // Sum over the examples: correct answers, squared errors, ...
   std::uint64_t examples = 0;
 };
 
@@ -48,7 +49,8 @@ class Model {
   }
 
   // The table rows that these examples touch; empty for dense models. `values` are left empty.
-  virtual std::vector<Rows> Keys(const Dataset& data, std::span<const std::uint64_t> examples) const;
+  virtual std::vector<Rows> Keys(const Dataset& data,
+                                 std::span<const std::uint64_t> examples) const;
 
   // The mean gradient over `examples`; returns their mean loss.
   virtual double ComputeGradient(const Dataset& data, std::span<const std::uint64_t> examples,

@@ -12,7 +12,8 @@ namespace slackline {
 
 // Fully connected layers with ReLU between them and softmax cross-entropy at the end; without
 // hidden layers it is softmax regression. Metric: accuracy.
-std::unique_ptr<Model> MakeMlp(std::uint64_t inputs, const std::vector<std::uint32_t>& hidden, std::uint32_t classes);
+std::unique_ptr<Model> MakeMlp(std::uint64_t inputs, const std::vector<std::uint32_t>& hidden,
+                               std::uint32_t classes);
 
 // Logistic regression on sparse examples: a table of weights by column and a dense bias. The ridge
 // l2 / 2 |w|^2 counts for the rows that a batch touches. Metric: accuracy.
