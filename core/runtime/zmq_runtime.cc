@@ -17,8 +17,7 @@ Result<std::unique_ptr<ZmqRuntime>> ZmqRuntime::Create(ZmqRuntimeOptions options
                                          .listen = options.listen,
                                          .network = options.network});
   if (!transport.ok()) return transport.status();
-  return std::unique_ptr<ZmqRuntime>(
-      new ZmqRuntime(std::move(options), std::move(transport).value()));
+  return std::unique_ptr<ZmqRuntime>(new ZmqRuntime(std::move(options), std::move(*transport)));
 }
 
 ZmqRuntime::ZmqRuntime(ZmqRuntimeOptions options, std::unique_ptr<ZmqTransport> transport)
