@@ -7,6 +7,7 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <memory>
@@ -149,7 +150,9 @@ Result<LocalAddress> ResolveBind(const std::string& bind) {
 
   std::vector<std::string> names;
   for (const InterfaceAddress& address : addresses) {
-    if (names.empty() || names.back() != address.interface) names.push_back(address.interface);
+    if (std::find(names.begin(), names.end(), address.interface) == names.end()) {
+      names.push_back(address.interface);
+    }
   }
   return NotFound(StrCat("--bind '", bind,
                          "' is no address, no interface of this machine that is up (",
@@ -161,7 +164,11 @@ Result<std::string> AdvertisedAddress(const std::string& advertise, const LocalA
                                       std::uint16_t port) {
   if (advertise.empty()) {
     if (!bound.every_interface) return TcpAddress(bound.host, port);
-    return TcpAddress(ReachableHost(InterfaceAddresses(), bound.ipv6), port);
+    const std::string host = ReachableHost(InterfaceAddresses(), bound.ipv6);
+    if (host.empty()) {
+      return FailedPrecondition("no interface of this machine is up; say --advertise HOST");
+    }
+    return TcpAddress(host, port);
   }
   const std::string bare = StripBrackets(advertise);
   if (IsIpv6(bare) || advertise.find(':') == std::string::npos) return TcpAddress(bare, port);
