@@ -204,6 +204,8 @@ Result<PushPullResult> BenchPushPull(const PushPullCase& what, std::uint64_t chu
 
 Result<Rate> BenchRawEcho(const PushPullCase& what, Duration a_repeat, int repeats) {
   try {
+    // Lent to every message, as the real path lends its bytes: it must outlive the sockets.
+    const std::vector<std::byte> bytes(what.bytes);
     zmq::context_t server_context, client_context;
     zmq::socket_t server(server_context, zmq::socket_type::router);
     server.set(zmq::sockopt::linger, 0);
@@ -223,8 +225,6 @@ Result<Rate> BenchRawEcho(const PushPullCase& what, Duration a_repeat, int repea
     client.set(zmq::sockopt::linger, 0);
     client.set(zmq::sockopt::rcvtimeo, 10000);
     client.connect(address);
-    const std::vector<std::byte> bytes(what.bytes);
-    // The bytes are lent, as the real path lends them, and outlive every message.
     const auto send = [&] {
       client.send(
           zmq::message_t(const_cast<std::byte*>(bytes.data()), bytes.size(), [](void*, void*) {}),

@@ -291,7 +291,9 @@ bool ZmqTransport::Impl::ReceiveFrom(zmq::socket_t& socket, std::optional<NodeId
     Refuse(received.status(), link_peer, stranger, deliver);
     return true;
   }
-  if (stranger.has_value() && received->envelope.sender != *stranger) {
+  // Nor may a stranger have a name that means somebody else here.
+  if (stranger.has_value() && (received->envelope.sender != *stranger ||
+                               *stranger == kSchedulerNode || *stranger == options.self)) {
     Refuse(DataLoss("a message that claims another sender than its connection"), link_peer,
            std::nullopt, deliver);
     return true;

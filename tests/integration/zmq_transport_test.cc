@@ -168,6 +168,20 @@ TEST(ZmqTransportTest, NobodySpeaksInAnothersName) {
       [&] { return transport->counts().refused == 1; }));
 }
 
+TEST(ZmqTransportTest, NobodyPosesAsTheSchedulerOrAsTheListener) {
+  auto transport = Listen();
+  for (const NodeId posed : {kSchedulerNode, NodeId{1000}}) {
+    const std::uint64_t refused = transport->counts().refused;
+    auto impostor = Client(posed);
+    ASSERT_THAT(impostor->Connect(NodeId{7}, transport->address()), IsOk());
+    impostor->Send(NodeId{7}, SessionOpen{.rank = 3}, 1);
+
+    EXPECT_TRUE(ReceiveUntil(
+        *transport, [](NodeId, const Received&) { ADD_FAILURE() << "delivered"; },
+        [&] { return transport->counts().refused == refused + 1; }));
+  }
+}
+
 TEST(ZmqTransportTest, WhatIsSentBeforeThePeerIsThereArrivesWhenItComes) {
   auto early = Client(NodeId{55});
   auto place = Listen();

@@ -169,6 +169,7 @@ TEST(Libsvm, RefusesBadLinesWithTheirPlace) {
       {"1 1:inf\n", "FILE:1: '1:inf'"},
       {"1 1:nan\n", "FILE:1: '1:nan'"},
       {"1 1:1e39\n", "FILE:1: '1:1e39'"},
+      {"1 1:1e-400\n", "FILE:1: '1:1e-400'"},
       {"1 -1:1\n", "FILE:1: '-1:1'"},
       {"1 1.5:1\n", "FILE:1: '1.5:1'"},
       {"1 18446744073709551615:1\n", "a whole column up to 18446744073709551614"},
@@ -370,6 +371,32 @@ TEST(Digits, RefusesOtherCsv) {
   for (const auto& c : cases) {
     EXPECT_THAT(ParseDigits(c.csv), StatusIs(StatusCode::kDataLoss, c.message)) << c.csv;
   }
+}
+
+// Debian's package dataset-fashion-mnist puts it here.
+constexpr char kFashionMnist[] = "/usr/share/datasets/fashion-mnist";
+
+TEST(FashionMnist, IsReadWhereItIsInstalled) {
+  if (!std::filesystem::exists(kFashionMnist)) GTEST_SKIP() << kFashionMnist << " is not there";
+
+  const Result<Split> split = Load("mlp", "fashion-mnist");
+
+  ASSERT_THAT(split, IsOk());
+  EXPECT_EQ(split->train->examples, 60000u);
+  EXPECT_EQ(split->test->examples, 10000u);
+  for (const Dataset* part : {split->train.get(), split->test.get()}) {
+    EXPECT_EQ(part->width, 784u);
+    std::vector<std::uint64_t> counts(kClasses);
+    for (const std::uint32_t label : part->labels) ++counts[label];
+    EXPECT_EQ(counts, std::vector<std::uint64_t>(kClasses, part->examples / kClasses));
+  }
+}
+
+TEST(FashionMnist, WhereMissingThePackageIsNamed) {
+  if (std::filesystem::exists(kFashionMnist)) GTEST_SKIP() << kFashionMnist << " is there";
+
+  EXPECT_THAT(Load("mlp", "fashion-mnist"),
+              StatusIs(StatusCode::kNotFound, "install Debian's package dataset-fashion-mnist"));
 }
 
 TEST_F(DataFiles, LoadsIdxFolder) {

@@ -62,8 +62,8 @@ bool ParseNumber(std::string_view field, T& value) {
   return error == std::errc() && end == field.data() + field.size();
 }
 
-// The whole field as a float. What is too small for one becomes 0; what is too large, infinite or
-// no number is refused.
+// The whole field as a float. What is too small for one becomes 0; what is too large, infinite, no
+// number, or too small even for a double is refused.
 inline bool ParseFloat(std::string_view field, float& value) {
   double wide = 0;
   if (!ParseNumber(field, wide)) return false;
