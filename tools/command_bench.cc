@@ -1,10 +1,7 @@
 // slackline bench: how fast the parts are, beside yardsticks measured in the same run.
 #include <cstdio>
 #include <nlohmann/json.hpp>
-#include <string>
-#include <vector>
 
-#include "core/base/check.h"
 #include "core/base/memory.h"
 #include "core/base/strings.h"
 #include "core/process/role_process.h"
@@ -30,76 +27,48 @@ std::string SizeText(std::uint64_t bytes) {
   return bytes >= (1u << 20) ? StrCat(bytes >> 20, " MiB") : StrCat(bytes >> 10, " KiB");
 }
 
-// Two yardsticks: the raw echo in a process as it comes, which gives large blocks back to the
-// system, and in one that keeps freed memory, as every process of ours does.
-struct Measured {
-  Rate raw;
-  Rate raw_kept;
-  PushPullResult ours;
-  PushPullResult alone;
-};
-
-Status MeasurePushPull(std::vector<Measured>& measured) {
-  for (const PushPullCase& what : kCases) {
-    SLACKLINE_ASSIGN_OR_RETURN(measured.emplace_back().raw, BenchRawEcho(what, kARepeat, kRepeats));
-  }
-  KeepFreedMemory();
-  for (std::size_t i = 0; i < measured.size(); ++i) {
-    const PushPullCase& what = kCases[i];
-    SLACKLINE_ASSIGN_OR_RETURN(measured[i].raw_kept, BenchRawEcho(what, kARepeat, kRepeats));
-    SLACKLINE_ASSIGN_OR_RETURN(measured[i].ours,
-                               BenchPushPull(what, kChunkBytes, kARepeat, kRepeats));
-    SLACKLINE_ASSIGN_OR_RETURN(measured[i].alone,
-                               BenchPushPull({what.bytes, 1}, kChunkBytes, kARepeat, 1));
-  }
-  return Status::Ok();
-}
-
 int BenchPushPullAll(bool json) {
-  std::vector<Measured> measured;
-  if (const Status status = MeasurePushPull(measured); !status.ok()) {
-    return Fail(Binary::kBench, status);
-  }
   nlohmann::json results = nlohmann::json::array();
   if (!json) {
     std::printf(
-        "push and pull in one round trip, 1 server, 1 client, TCP loopback; medians of %d\n"
-        "raw: ZeroMQ echo of one message; kept: in a process that keeps freed memory\n\n"
-        "%8s %6s %9s %6s %11s %9s %9s %6s %6s %8s %8s\n",
-        kRepeats, "size", "window", "op/s", "GB/s", "messages/s", "raw op/s", "kept op/s", "/raw",
-        "/kept", "p50 us", "p99 us");
+        "push and pull in one round trip, 1 server, 1 client, TCP loopback; medians of %d\n\n",
+        kRepeats);
+    std::printf("%8s %6s %12s %8s %14s %14s %7s %12s %12s\n", "size", "window", "op/s", "GB/s",
+                "messages/s", "raw echo op/s", "ratio", "p50 alone us", "p99 alone us");
   }
-  for (std::size_t i = 0; i < measured.size(); ++i) {
-    const PushPullCase& what = kCases[i];
-    const auto& [raw, raw_kept, ours, alone] = measured[i];
-    const double rate = ours.operations.median;
-    const double gigabytes = rate * static_cast<double>(what.bytes) / 1e9;
-    const auto chunks = static_cast<double>((what.bytes + kChunkBytes - 1) / kChunkBytes);
-    const double p50_us = Seconds(alone.latency_p50) * 1e6;
-    const double p99_us = Seconds(alone.latency_p99) * 1e6;
+  for (const PushPullCase& what : kCases) {
+    const Result<Rate> raw = BenchRawEcho(what, kARepeat, kRepeats);
+    const Result<PushPullResult> ours = BenchPushPull(what, kChunkBytes, kARepeat, kRepeats);
+    const Result<PushPullResult> alone = BenchPushPull({what.bytes, 1}, kChunkBytes, kARepeat, 1);
+    for (const Status* status : {&raw.status(), &ours.status(), &alone.status()}) {
+      if (!status->ok()) return Fail(Binary::kBench, *status);
+    }
+    const double gigabytes = ours->operations.median * static_cast<double>(what.bytes) / 1e9;
+    const double chunks = static_cast<double>((what.bytes + kChunkBytes - 1) / kChunkBytes);
+    const double ratio = ours->operations.median / raw->median;
     if (json) {
       results.push_back({{"bytes", what.bytes},
                          {"window", what.window},
-                         {"operations_per_s", JsonOf(ours.operations)},
+                         {"operations_per_s", JsonOf(ours->operations)},
                          {"gigabytes_per_s", gigabytes},
-                         {"messages_per_s", rate * 2 * chunks},
-                         {"raw_echo_per_s", JsonOf(raw)},
-                         {"raw_echo_kept_memory_per_s", JsonOf(raw_kept)},
-                         {"ratio_to_raw", rate / raw.median},
-                         {"ratio_to_raw_kept_memory", rate / raw_kept.median},
-                         {"latency_p50_us", p50_us},
-                         {"latency_p99_us", p99_us}});
+                         {"messages_per_s", ours->operations.median * 2 * chunks},
+                         {"raw_echo_per_s", JsonOf(*raw)},
+                         {"ratio_to_raw", ratio},
+                         {"latency_p50_us", Seconds(alone->latency_p50) * 1e6},
+                         {"latency_p99_us", Seconds(alone->latency_p99) * 1e6}});
       continue;
     }
-    std::printf("%8s %6u %9.0f %6.2f %11.0f %9.0f %9.0f %6.2f %6.2f %8.1f %8.1f\n",
-                SizeText(what.bytes).c_str(), what.window, rate, gigabytes, rate * 2 * chunks,
-                raw.median, raw_kept.median, rate / raw.median, rate / raw_kept.median, p50_us,
-                p99_us);
+    std::printf("%8s %6u %12.0f %8.2f %14.0f %14.0f %7.2f %12.1f %12.1f\n",
+                SizeText(what.bytes).c_str(), what.window, ours->operations.median, gigabytes,
+                ours->operations.median * 2 * chunks, raw->median, ratio,
+                Seconds(alone->latency_p50) * 1e6, Seconds(alone->latency_p99) * 1e6);
+    std::fflush(stdout);
   }
   if (json) {
-    const nlohmann::json all = {
-        {"bench", "push-pull"}, {"repeats", kRepeats}, {"results", results}};
-    std::printf("%s\n", all.dump(2).c_str());
+    std::printf("%s\n",
+                nlohmann::json{{"bench", "push-pull"}, {"repeats", kRepeats}, {"results", results}}
+                    .dump(2)
+                    .c_str());
   }
   return kExitOk;
 }
@@ -110,6 +79,7 @@ int CommandBench(const Arguments& arguments) {
   int exit_code = kExitOk;
   const std::optional<Parsed> parsed = ParseOrExplain(Binary::kBench, arguments, exit_code);
   if (!parsed.has_value()) return exit_code;
+  KeepFreedMemory();
   if (parsed->positional.size() == 1 && parsed->positional.front() == "push-pull") {
     return BenchPushPullAll(parsed->options.process.json);
   }
