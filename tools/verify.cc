@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "core/base/strings.h"
@@ -27,6 +28,15 @@ class Verifier {
     }
     for (const EventLog& log : logs) {
       if (log.header.role == Role::kWorker) TakeWorker(log);
+    }
+    for (const Shard& shard : shards_) {
+      if (!shard.seen && !there_.contains({Role::kServer, shard.rank})) {
+        result_.missing.push_back(StrCat("server ", shard.rank));
+      }
+    }
+    for (std::uint32_t rank = 0; rank < options_.workers; ++rank) {
+      if (!there_.contains({Role::kWorker, rank}))
+        result_.missing.push_back(StrCat("worker ", rank));
     }
     return std::move(result_);
   }
@@ -65,6 +75,7 @@ class Verifier {
   }
 
   void CountInputs(const EventLog& log) {
+    there_.insert({log.header.role, log.header.rank});
     if (!log.end.has_value()) ++result_.killed;
     result_.inputs += static_cast<std::uint64_t>(std::count_if(
         log.records.begin(), log.records.end(),
@@ -255,6 +266,7 @@ class Verifier {
         Violation("a worker says that it is worker ", event.rank, "; there are ", options_.workers);
         continue;
       }
+      there_.insert({Role::kWorker, event.rank});
       if (event.kind == Kind::kRoundStarted) {
         ++result_.rounds_started;
         CheckRoundWasRead(event);
@@ -308,6 +320,8 @@ class Verifier {
   const VerifyOptions options_;
   std::vector<Shard> shards_;
   std::map<std::uint64_t, std::uint64_t> cut_versions_;
+  // Whose logs there are, by the rank asked for and by the rank their events name.
+  std::set<std::pair<Role, std::int64_t>> there_;
   Verification result_;
 };
 
@@ -346,7 +360,12 @@ Verification VerifyLogs(const std::vector<EventLog>& logs, const VerifyOptions& 
 
 Result<Verification> VerifyRun(const std::string& run_dir, const VerifyOptions& options) {
   SLACKLINE_ASSIGN_OR_RETURN(const std::vector<EventLog> logs, ReadEventLogs(run_dir));
-  return VerifyLogs(logs, options);
+  Verification verification = VerifyLogs(logs, options);
+  if (!verification.missing.empty()) {
+    return NotFound(StrCat(run_dir, "/events has no log of ", StrJoin(verification.missing),
+                           "; gather the logs of every role, from all machines, there"));
+  }
+  return verification;
 }
 
 }  // namespace slackline

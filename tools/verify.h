@@ -58,7 +58,8 @@ struct Verification {
   std::uint64_t cuts = 0;
   std::uint64_t spread_max = 0;  // Of finished rounds, at any shard.
   std::uint64_t staleness_max = 0;
-  std::uint64_t unknown = 0;  // What could not be judged.
+  std::uint64_t unknown = 0;         // What could not be judged.
+  std::vector<std::string> missing;  // Servers and workers without a log.
   std::uint64_t violations_total = 0;
   std::vector<std::string> violations;  // The first kNamedMax.
 
@@ -69,7 +70,8 @@ struct Verification {
 
 Verification VerifyLogs(const std::vector<EventLog>& logs, const VerifyOptions& options);
 
-// Errors: those of ReadEventLogs. A broken promise is not an error but a violation.
+// Errors: those of ReadEventLogs; kNotFound naming the servers and workers that no log tells of,
+// for nothing can be said of them. A broken promise is not an error but a violation.
 Result<Verification> VerifyRun(const std::string& run_dir, const VerifyOptions& options);
 
 }  // namespace slackline

@@ -3,10 +3,9 @@
 
 #include <gtest/gtest.h>
 
-#include <filesystem>
-
 #include "core/runtime/replay.h"
 #include "core/runtime/zmq_runtime.h"
+#include "tests/support/fresh_folder.h"
 #include "tests/support/sim_cluster.h"
 #include "tests/support/status_matchers.h"
 #include "tools/verify.h"
@@ -20,15 +19,6 @@ Options Real() {
   options.network.ports = "0";
   options.time = {};
   return options;
-}
-
-std::string FreshFolder() {
-  const auto* info = ::testing::UnitTest::GetInstance()->current_test_info();
-  const std::filesystem::path folder = std::filesystem::path(::testing::TempDir()) /
-                                       (std::string(info->test_suite_name()) + "." + info->name());
-  std::filesystem::remove_all(folder);
-  std::filesystem::create_directories(folder);
-  return folder.string();
 }
 
 void ExpectAllWell(const ZmqClusterResult& result) {

@@ -6,22 +6,13 @@
 #include "core/runtime/event_log.h"
 #include "core/runtime/replay.h"
 #include "slackline/random.h"
+#include "tests/support/fresh_folder.h"
 #include "tests/support/sim_cluster.h"
 #include "tests/support/status_matchers.h"
 #include "tools/verify.h"
 
 namespace slackline::testing {
 namespace {
-
-// A folder of its own for each test, emptied.
-std::string FreshFolder() {
-  const auto* info = ::testing::UnitTest::GetInstance()->current_test_info();
-  const std::filesystem::path folder = std::filesystem::path(::testing::TempDir()) /
-                                       (std::string(info->test_suite_name()) + "." + info->name());
-  std::filesystem::remove_all(folder);
-  std::filesystem::create_directories(folder);
-  return folder.string();
-}
 
 // Gate, slack, collector, scope, prefetch, sizes and faults, all drawn from the seed.
 Options Drawn(std::uint64_t seed) {
@@ -92,6 +83,24 @@ TEST(PromisesTest, AnOpenGateIsNoticed) {
 
   ASSERT_THAT(verification, IsOk());
   EXPECT_FALSE(verification->ok());
+}
+
+// Nothing can be said of a role whose log is not there: that is no success.
+TEST(PromisesTest, AMissingLogIsNamed) {
+  for (const auto& [file, names] :
+       {std::pair("server-1.bin", "server 1"), std::pair("worker-2.bin", "worker 2")}) {
+    const Options options = SmallCluster();
+    const std::string folder = FreshFolder();
+    SimCluster cluster(options, MakeQuadratic(8, 0.01f), MakeNumbered(64));
+    cluster.WriteEventLogs(folder);
+    ASSERT_THAT(cluster.Run(), IsOk());
+    ASSERT_THAT(VerifyRun(folder, VerifyOptionsFrom(options)), IsOk());
+
+    std::filesystem::remove(folder + "/events/" + file);
+
+    EXPECT_THAT(VerifyRun(folder, VerifyOptionsFrom(options)),
+                StatusIs(StatusCode::kNotFound, names));
+  }
 }
 
 TEST(PromisesTest, ReplayingTheLogsGivesIdenticalOutboxes) {
