@@ -39,8 +39,7 @@ SchedulerNode::SchedulerNode(NodeId, const Options& options)
   roster_.evaluators = options.cluster.evaluate ? 1 : 0;
 }
 
-// --- Inputs
-// ---------------------------------------------------------------------------------------
+// --- Inputs ---
 
 void SchedulerNode::OnStart(Time now, Outbox& out) {
   next_waiting_note_ = now + timeouts_.patience / 2;
@@ -93,8 +92,7 @@ void SchedulerNode::OnTimer(Time now, TimerId, Outbox& out) {
 
 void SchedulerNode::OnInterrupt(Time now, Outbox& out) { Stop(now, true, "interrupted", out); }
 
-// --- Joining
-// --------------------------------------------------------------------------------------
+// --- Joining ---
 
 Status SchedulerNode::Fits(const Hello& hello) const {
   if (hello.role != Role::kServer && hello.role != Role::kWorker &&
@@ -218,8 +216,7 @@ void SchedulerNode::StartIfComplete(Time now, Outbox& out) {
   Advance(now, Phase::kRunning, out);
 }
 
-// --- Running
-// --------------------------------------------------------------------------------------
+// --- Running ---
 
 void SchedulerNode::OnHeartbeat(Time now, Member& member, const Heartbeat& heartbeat, Outbox& out) {
   const bool finished =
@@ -320,8 +317,7 @@ void SchedulerNode::LookForLost(Time now, Outbox& out) {
   AdvanceIfDone(now, out);
 }
 
-// --- Ending
-// ---------------------------------------------------------------------------------------
+// --- Ending ---
 
 void SchedulerNode::Stop(Time now, bool failed, std::string reason, Outbox& out) {
   if (stopping_since_.has_value()) return;
@@ -358,8 +354,7 @@ void SchedulerNode::Broadcast(Outbox& out) {
   }
 }
 
-// --- Telling people
-// -------------------------------------------------------------------------------
+// --- Telling people ---
 
 StatusReply SchedulerNode::CurrentStatus(Time now) const {
   StatusReply reply{.phase = roster_.phase, .members = {}};

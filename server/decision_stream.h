@@ -24,8 +24,6 @@ class DecisionStream {
   // Sends again what has waited too long.
   void OnTimer(Time now, Outbox& out);
 
-  bool all_acknowledged() const { return log_.empty(); }
-
  private:
   struct Follower {
     NodeId node;

@@ -17,9 +17,8 @@ constexpr Duration kSnapshotRetry = 5ms;
 
 }  // namespace
 
-ServerNode::ServerNode(NodeId self, const Options& options, std::string address)
-    : self_(self),
-      options_(options),
+ServerNode::ServerNode(NodeId, const Options& options, std::string address)
+    : options_(options),
       member_(options.network,
               Hello{.role = Role::kServer,
                     .preferred_rank = options.network.rank,
@@ -28,8 +27,7 @@ ServerNode::ServerNode(NodeId self, const Options& options, std::string address)
                     .parameters = {}},
               [this](Time now) { return CurrentStatistics(now); }) {}
 
-// --- Inputs
-// ---------------------------------------------------------------------------------------
+// --- Inputs ---
 
 void ServerNode::OnStart(Time now, Outbox& out) { member_.Start(now, out); }
 
@@ -91,8 +89,7 @@ void ServerNode::OnInterrupt(Time now, Outbox& out) {
   member_.Leave(now, Unavailable("interrupted: this server was asked to end"), out);
 }
 
-// --- The run begins
-// -------------------------------------------------------------------------------
+// --- The run begins ---
 
 void ServerNode::BeginTraining(Time now, Outbox& out) {
   const Roster& roster = member_.roster();
@@ -158,8 +155,7 @@ void ServerNode::BeginTraining(Time now, Outbox& out) {
   }
 }
 
-// --- What workers ask
-// -----------------------------------------------------------------------------
+// --- What workers ask ---
 
 void ServerNode::OnOpen(NodeId from, const SessionOpen& message, Time now, Outbox& out) {
   Training& t = *training_;
@@ -272,8 +268,7 @@ void ServerNode::OnPull(NodeId from, const Message& message, Time now, Outbox& o
   Commit(std::move(log), now, out);
 }
 
-// --- Deciding
-// -------------------------------------------------------------------------------------
+// --- Deciding ---
 
 void ServerNode::NoteStaged(std::uint32_t shard, const StagedPush& push, Decider::Log& log) {
   Training& t = *training_;
@@ -354,8 +349,7 @@ void ServerNode::Commit(Decider::Log log, Time now, Outbox& out) {
   Execute(now, out);
 }
 
-// --- Executing
-// ------------------------------------------------------------------------------------
+// --- Executing ---
 
 void ServerNode::Execute(Time now, Outbox& out) {
   Training& t = *training_;
@@ -440,7 +434,6 @@ void ServerNode::FinishApply(Outbox& out) {
   Training& t = *training_;
   t.applying = false;
   ++t.version;
-  t.samples = t.applied.samples;
   statistics_.version = t.version;
   statistics_.lr = t.applied.lr;
   for (std::size_t i = 0; i < t.updating.size(); ++i) {
@@ -584,8 +577,7 @@ void ServerNode::ServeCuts(Outbox& out) {
   if (!training_->applying) training_->cuts.Serve(*training_->shard, out);
 }
 
-// --- Reporting
-// ------------------------------------------------------------------------------------
+// --- Reporting ---
 
 Statistics ServerNode::CurrentStatistics(Time) const {
   Statistics statistics = statistics_;

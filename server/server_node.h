@@ -77,7 +77,6 @@ class ServerNode : public Node {
     Decision applied;                   // The entry under way ...
     std::vector<StagedEntry> updating;  // ... and the pushes it is made of.
     std::uint64_t version = 0;
-    std::uint64_t samples = 0;
     CutShelf cuts;
     std::vector<std::pair<NodeId, PushAck>> acks;  // Not sent yet: an answer may carry them.
     std::vector<std::uint32_t> deferred_reads;     // Ranks whose read waits for an apply to end, or
@@ -117,7 +116,6 @@ class ServerNode : public Node {
   void ServeCuts(Outbox& out);
   Statistics CurrentStatistics(Time now) const;
 
-  const NodeId self_;
   const Options options_;
   Member member_;
   std::unique_ptr<Training> training_;

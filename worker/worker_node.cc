@@ -37,8 +37,7 @@ WorkerNode::WorkerNode(NodeId, const Options& options, std::shared_ptr<const Mod
                     .rounds = rounds_},
               [this](Time now) { return CurrentStatistics(now); }) {}
 
-// --- Inputs
-// ---------------------------------------------------------------------------------------
+// --- Inputs ---
 
 void WorkerNode::OnStart(Time now, Outbox& out) { member_.Start(now, out); }
 
@@ -121,8 +120,7 @@ void WorkerNode::Carry(Time now, std::vector<SessionEvent> events, Outbox& out) 
   GoOn(now, out);
 }
 
-// --- A round
-// --------------------------------------------------------------------------------------
+// --- A round ---
 
 void WorkerNode::GoOn(Time now, Outbox& out) {
   if (!opened_ || closing_) return;
@@ -248,8 +246,7 @@ void WorkerNode::PushRound(Time now, Outbox& out) {
   session_->StartPushAndPull(now, std::move(push), next, OwnFor(next), out);
 }
 
-// --- Reporting
-// ------------------------------------------------------------------------------------
+// --- Reporting ---
 
 Statistics WorkerNode::CurrentStatistics(Time now) const {
   Statistics statistics = statistics_;

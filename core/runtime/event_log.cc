@@ -193,7 +193,7 @@ std::string EventLogPath(const std::string& run_dir, Role role, std::int64_t ran
   return StrCat(run_dir, "/events/", RoleName(role), "-", name, suffix, ".bin");
 }
 
-// --- Writing -----------------------------------------------------------------------------------
+// --- Writing ---
 
 Result<std::unique_ptr<EventLogWriter>> EventLogWriter::Create(const std::string& run_dir,
                                                                const EventLogHeader& header) {
@@ -274,7 +274,7 @@ Status EventLogWriter::Flush() {
   return status_;
 }
 
-// --- Reading -----------------------------------------------------------------------------------
+// --- Reading ---
 
 Result<EventLog> ReadEventLog(const std::string& path) {
   std::ifstream in(path, std::ios::binary);

@@ -50,7 +50,7 @@ SimRuntime::SimRuntime(SimRuntimeOptions options, SimNetwork network)
       deadline_(FromSeconds(options_.sim.deadline_s)),
       network_(std::move(network)) {}
 
-// --- Processes ---------------------------------------------------------------------------------
+// --- Processes ---
 
 NodeId SimRuntime::AddNode(Role role, std::uint32_t rank, MakeNode make, Time start) {
   const auto index = static_cast<std::uint32_t>(processes_.size());
@@ -135,7 +135,7 @@ void SimRuntime::Interrupt(Role role, std::uint32_t rank) {
   Schedule(now_, Event::Kind::kInterrupt, IndexOf(role, rank), 0, /*at_once=*/true);
 }
 
-// --- Events ------------------------------------------------------------------------------------
+// --- Events ---
 
 void SimRuntime::Schedule(Time at, Event::Kind kind, std::uint32_t process, std::uint64_t what,
                           bool at_once) {
@@ -314,7 +314,7 @@ void SimRuntime::Deliver(std::uint32_t index, const Input& input) {
   CarryOut(index);
 }
 
-// --- Effects -----------------------------------------------------------------------------------
+// --- Effects ---
 
 void SimRuntime::CarryOut(std::uint32_t index) {
   for (Outbox::Send& send : outbox_.sends) Transmit(index, std::move(send));
@@ -438,7 +438,7 @@ Duration SimRuntime::DurationOf(const Job& job) const {
   return FromSeconds(kSecondsPerStep * job.work * options_.time_model.SlowFactor(job.rank));
 }
 
-// --- What is asked of it -----------------------------------------------------------------------
+// --- What is asked of it ---
 
 Status SimRuntime::Unfinished(const std::string& why) const {
   constexpr std::size_t kNamedMax = 10;

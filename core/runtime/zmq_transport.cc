@@ -188,8 +188,7 @@ Status ZmqTransport::Connect(NodeId peer, const std::string& address) {
   return Status::Ok();
 }
 
-// --- Sending
-// --------------------------------------------------------------------------------------
+// --- Sending ---
 
 bool ZmqTransport::Impl::SendFrames(zmq::socket_t& socket, const RoutingId* id,
                                     const Frames& frames) {
@@ -226,8 +225,7 @@ void ZmqTransport::Send(NodeId to, const Message& message, std::uint64_t number)
   impl_->counts.bytes_sent += frames.first.size() + frames.payload.size();
 }
 
-// --- Receiving
-// ------------------------------------------------------------------------------------
+// --- Receiving ---
 
 std::size_t ZmqTransport::Receive(std::size_t limit, const Deliver& deliver) {
   const std::size_t sockets = impl_->links.size() + (impl_->router.has_value() ? 1 : 0);
@@ -320,8 +318,7 @@ void ZmqTransport::Impl::Refuse(const Status& status, std::optional<NodeId> link
   }
 }
 
-// --- Waiting
-// --------------------------------------------------------------------------------------
+// --- Waiting ---
 
 void ZmqTransport::Wait(Duration timeout) {
   std::vector<zmq::pollitem_t> items;

@@ -18,31 +18,35 @@ Session::Session(Settings settings, const ParameterSpec& spec,
   }
 }
 
-// --- A life begins and ends ---------------------------------------------------------------------
+// --- A life begins and ends ---
 
-void Session::Open(Time now, Outbox& out) {
-  life_ = Life::kOpening;
-  life_asked_ = now;
-  for (Shard& shard : shards_) {
-    shard.answered = false;
-    out.SendTo(shard.node, SessionOpen{.rank = settings_.rank});
-  }
-  ArmTimer(now, out);
-}
+void Session::Open(Time now, Outbox& out) { BeginLife(now, Life::kOpening, out); }
 
 void Session::Close(Time now, Outbox& out) {
   SLACKLINE_CHECK(pushes_.empty());
-  life_ = Life::kClosing;
+  BeginLife(now, Life::kClosing, out);
+}
+
+void Session::BeginLife(Time now, Life life, Outbox& out) {
+  life_ = life;
   life_asked_ = now;
-  for (Shard& shard : shards_) {
-    shard.answered = false;
-    out.SendTo(shard.node, SessionClose{.rank = settings_.rank});
-  }
+  for (Shard& shard : shards_) shard.answered = false;
+  SendLife(out);
   ArmTimer(now, out);
 }
 
-// --- Pushing
-// --------------------------------------------------------------------------------------
+void Session::SendLife(Outbox& out) const {
+  for (const Shard& shard : shards_) {
+    if (shard.answered) continue;
+    if (life_ == Life::kOpening) {
+      out.SendTo(shard.node, SessionOpen{.rank = settings_.rank});
+    } else {
+      out.SendTo(shard.node, SessionClose{.rank = settings_.rank});
+    }
+  }
+}
+
+// --- Pushing ---
 
 void Session::StartPush(Time now, PushContent content, Outbox& out) {
   AddPush(now, std::move(content), nullptr, out);
@@ -51,13 +55,7 @@ void Session::StartPush(Time now, PushContent content, Outbox& out) {
 void Session::StartPushAndPull(Time now, PushContent content, std::uint64_t round,
                                std::uint64_t own, Outbox& out) {
   SLACKLINE_CHECK(!pulling() && tables_.empty());
-  InflightPull pull{.request = 0,
-                    .since = now,
-                    .sent = now,
-                    .own = own,
-                    .content = {},
-                    .shards_left = 0,
-                    .shards = {}};
+  InflightPull pull{.since = now, .own = own};
   pull.content.round = round;
   PreparePull(now, std::move(pull));
   for (std::size_t s = 0; s < shards_.size(); ++s) PrepareShard(s);
@@ -153,19 +151,12 @@ void Session::OnPushAck(std::size_t shard, const PushAck& ack, std::vector<Sessi
   }
 }
 
-// --- Pulling
-// --------------------------------------------------------------------------------------
+// --- Pulling ---
 
 void Session::StartPull(Time now, std::uint64_t round, std::uint64_t own, std::vector<Rows> rows,
                         Outbox& out) {
   SLACKLINE_CHECK(!pulling());
-  InflightPull pull{.request = 0,
-                    .since = now,
-                    .sent = now,
-                    .own = own,
-                    .content = {},
-                    .shards_left = 0,
-                    .shards = {}};
+  InflightPull pull{.since = now, .own = own};
   pull.content.round = round;
   pull.content.rows = std::move(rows);
   BeginPull(now, std::move(pull), out);
@@ -173,14 +164,7 @@ void Session::StartPull(Time now, std::uint64_t round, std::uint64_t own, std::v
 
 void Session::StartPullCut(Time now, std::uint64_t cut, std::vector<Rows> rows, Outbox& out) {
   SLACKLINE_CHECK(!pulling());
-  InflightPull pull{.request = 0,
-                    .since = now,
-                    .sent = now,
-                    .by_cut = true,
-                    .wanted_cut = cut,
-                    .content = {},
-                    .shards_left = 0,
-                    .shards = {}};
+  InflightPull pull{.since = now, .by_cut = true, .wanted_cut = cut};
   pull.content.rows = std::move(rows);
   BeginPull(now, std::move(pull), out);
 }
@@ -351,8 +335,7 @@ void Session::FinishPull(Time now, Outbox& out, std::vector<SessionEvent>& event
   events.push_back(PullDoneEvent{std::move(content)});
 }
 
-// --- Inputs
-// ---------------------------------------------------------------------------------------
+// --- Inputs ---
 
 bool Session::OnMessage(Time now, NodeId from, const Message& message, Outbox& out,
                         std::vector<SessionEvent>& events) {
@@ -403,14 +386,7 @@ void Session::OnTimer(Time now, Outbox& out) {
   const auto overdue = [&](Time sent) { return now - sent >= settings_.retry; };
   if ((life_ == Life::kOpening || life_ == Life::kClosing) && overdue(life_asked_)) {
     life_asked_ = now;
-    for (const Shard& shard : shards_) {
-      if (shard.answered) continue;
-      if (life_ == Life::kOpening) {
-        out.SendTo(shard.node, SessionOpen{.rank = settings_.rank});
-      } else {
-        out.SendTo(shard.node, SessionClose{.rank = settings_.rank});
-      }
-    }
+    SendLife(out);
   }
   for (InflightPush& push : pushes_) {
     if (!overdue(push.sent)) continue;

@@ -126,8 +126,8 @@ class Session {
   };
   struct InflightPush {
     std::uint64_t seq;
-    Time since;  // First sent.
-    Time sent;   // Last sent.
+    Time since{};  // First sent.
+    Time sent;     // Last sent.
     PushOutcome outcome = PushOutcome::kApplied;
     std::size_t left;               // Shards that have not acknowledged.
     std::vector<PushSlice> slices;  // By shard.
@@ -149,17 +149,20 @@ class Session {
     bool asked = false;
   };
   struct InflightPull {
-    std::uint64_t request;
-    Time since;  // First asked.
-    Time sent;   // Last asked.
+    std::uint64_t request = 0;
+    Time since{};  // First asked.
+    Time sent;     // Last asked.
     bool by_cut = false;
     std::uint64_t wanted_cut = 0;
     std::uint64_t own = 0;
     PullContent content;
-    std::size_t shards_left;
+    std::size_t shards_left = 0;
     std::vector<ShardPull> shards;
   };
 
+  // Tells every shard that has not answered yet that this rank opens, or closes.
+  void SendLife(Outbox& out) const;
+  void BeginLife(Time now, Life life, Outbox& out);
   // `with`: a pull that travels with it, or nullptr.
   void AddPush(Time now, PushContent content, const InflightPull* with, Outbox& out);
   // Makes it the pull under way; sends nothing yet.

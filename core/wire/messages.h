@@ -45,7 +45,7 @@ enum class MessageType : std::uint16_t {
   kEvaluationAck = 28,
 };
 
-// --- Membership: everybody <-> scheduler -----------------------------------------------------
+// --- Membership: everybody <-> scheduler ---
 
 // A process asks to take part. Repeated until answered.
 struct Hello {
@@ -250,7 +250,7 @@ struct EvaluationAck {
   bool operator==(const EvaluationAck&) const = default;
 };
 
-// --- Training: worker or evaluator <-> server --------------------------------------------------
+// --- Training: worker or evaluator <-> server ---
 
 // A worker's new life begins: older lives of its rank are fenced, and the reply says which push
 // comes next.
@@ -395,7 +395,7 @@ struct PullReply {
   bool operator==(const PullReply&) const = default;
 };
 
-// --- Decisions: lead <-> the tier's other shards -----------------------------------------------
+// --- Decisions: lead <-> the tier's other shards ---
 
 // A push that lies complete and checked at a shard, waiting to be decided.
 struct StagedPush {

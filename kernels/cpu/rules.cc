@@ -26,59 +26,31 @@ class Sgd : public UpdateRule {
   const RuleHyperparameters h_;
 };
 
-class Momentum : public UpdateRule {
+// Rules with one state value a parameter, and one constant beside the learning rate.
+template <float (*Formula)(float w, float g, float& state, float lr, float constant)>
+class OneState : public UpdateRule {
  public:
-  explicit Momentum(const RuleHyperparameters& h) : h_(h) {}
-  std::string_view name() const override { return "momentum"; }
+  OneState(std::string_view name, float constant, float weight_decay)
+      : name_(name), constant_(constant), weight_decay_(weight_decay) {}
+  std::string_view name() const override { return name_; }
   std::size_t state_slots() const override { return 1; }
   void Apply(const float* before, float* after, const float* gradient, float* const* state,
              std::size_t count, float lr, std::uint64_t) const override {
-    float* m = state[0];
+    float* values = state[0];
     for (std::size_t i = 0; i < count; ++i) {
-      const float g = math::Decayed(gradient[i], h_.weight_decay, before[i]);
-      after[i] = math::Momentum(before[i], g, m[i], lr, h_.momentum);
+      const float g = math::Decayed(gradient[i], weight_decay_, before[i]);
+      after[i] = Formula(before[i], g, values[i], lr, constant_);
     }
   }
 
  private:
-  const RuleHyperparameters h_;
+  const std::string_view name_;  // A literal.
+  const float constant_;         // momentum, or epsilon
+  const float weight_decay_;
 };
-
-class Nesterov : public UpdateRule {
- public:
-  explicit Nesterov(const RuleHyperparameters& h) : h_(h) {}
-  std::string_view name() const override { return "nesterov"; }
-  std::size_t state_slots() const override { return 1; }
-  void Apply(const float* before, float* after, const float* gradient, float* const* state,
-             std::size_t count, float lr, std::uint64_t) const override {
-    float* m = state[0];
-    for (std::size_t i = 0; i < count; ++i) {
-      const float g = math::Decayed(gradient[i], h_.weight_decay, before[i]);
-      after[i] = math::Nesterov(before[i], g, m[i], lr, h_.momentum);
-    }
-  }
-
- private:
-  const RuleHyperparameters h_;
-};
-
-class Adagrad : public UpdateRule {
- public:
-  explicit Adagrad(const RuleHyperparameters& h) : h_(h) {}
-  std::string_view name() const override { return "adagrad"; }
-  std::size_t state_slots() const override { return 1; }
-  void Apply(const float* before, float* after, const float* gradient, float* const* state,
-             std::size_t count, float lr, std::uint64_t) const override {
-    float* s = state[0];
-    for (std::size_t i = 0; i < count; ++i) {
-      const float g = math::Decayed(gradient[i], h_.weight_decay, before[i]);
-      after[i] = math::Adagrad(before[i], g, s[i], lr, h_.epsilon);
-    }
-  }
-
- private:
-  const RuleHyperparameters h_;
-};
+using Momentum = OneState<math::Momentum>;
+using Nesterov = OneState<math::Nesterov>;
+using Adagrad = OneState<math::Adagrad>;
 
 class Adam : public UpdateRule {
  public:
@@ -133,9 +105,12 @@ Result<std::unique_ptr<UpdateRule>> MakeRule(std::string_view name, const RuleHy
     if (!check.ok()) return check;
   }
   if (name == "sgd") return std::unique_ptr<UpdateRule>(new Sgd(h));
-  if (name == "momentum") return std::unique_ptr<UpdateRule>(new Momentum(h));
-  if (name == "nesterov") return std::unique_ptr<UpdateRule>(new Nesterov(h));
-  if (name == "adagrad") return std::unique_ptr<UpdateRule>(new Adagrad(h));
+  if (name == "momentum")
+    return std::unique_ptr<UpdateRule>(new Momentum("momentum", h.momentum, h.weight_decay));
+  if (name == "nesterov")
+    return std::unique_ptr<UpdateRule>(new Nesterov("nesterov", h.momentum, h.weight_decay));
+  if (name == "adagrad")
+    return std::unique_ptr<UpdateRule>(new Adagrad("adagrad", h.epsilon, h.weight_decay));
   if (name == "adam") return std::unique_ptr<UpdateRule>(new Adam(h, /*decoupled=*/false));
   if (name == "adamw") return std::unique_ptr<UpdateRule>(new Adam(h, /*decoupled=*/true));
   return InvalidArgument(StrCat("no rule '", name, "'; there are ", StrJoin(RuleNames())));

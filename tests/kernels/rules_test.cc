@@ -87,7 +87,7 @@ struct Trained {
   std::vector<std::vector<float>> state;
 };
 
-// --- Hand numbers -------------------------------------------------------------------------------
+// --- Hand numbers ---
 //
 // Computed apart from this code, in plain Python in double precision, from the formulas as torch
 // documents them (torch.optim.SGD, Adagrad, Adam, AdamW with their defaults for dampening,
@@ -200,7 +200,7 @@ TEST(RuleTest, EveryRuleGivesTheNumbersOfItsPublishedFormula) {
   }
 }
 
-// --- The exact formula: every fused step where kernels/math has one, none elsewhere -------------
+// --- The exact formula: every fused step where kernels/math has one, none elsewhere ---
 
 struct Element {
   float w;
@@ -286,7 +286,7 @@ TEST(RuleTest, BitsAreThoseOfTheFusedFormulaAndOfNoOther) {
   }
 }
 
-// --- Shapes -------------------------------------------------------------------------------------
+// --- Shapes ---
 
 const std::size_t kSizes[] = {0, 1, 31, 32, 33, 255, 256, 257, 10007};
 
@@ -370,7 +370,7 @@ TEST(RuleTest, NotANumberAndInfinityPropagateAndTouchNoNeighbour) {
   }
 }
 
-// --- MakeRule -----------------------------------------------------------------------------------
+// --- MakeRule ---
 
 TEST(MakeRuleTest, EveryNameMakesTheRuleOfThatName) {
   const std::size_t slots[] = {0, 1, 1, 1, 2, 2};

@@ -42,8 +42,7 @@ std::vector<std::byte> Forged(const Message& message, Change change) {
   return frame;
 }
 
-// --- Golden bytes
-// ---------------------------------------------------------------------------------
+// --- Golden bytes ---
 
 std::string ReadText(const std::filesystem::path& path) {
   std::ifstream file(path);
@@ -79,8 +78,7 @@ TEST(Golden, EveryMessageHasOneAndItsBytesHaveNotChanged) {
   EXPECT_EQ(files, static_cast<std::size_t>(std::distance(begin(all), end(all))));
 }
 
-// --- Framing
-// --------------------------------------------------------------------------------------
+// --- Framing ---
 
 TEST(Encode, PutsALargePayloadIntoAFrameOfItsOwn) {
   const std::size_t limit = kInlinePayloadBytesMax / sizeof(float);
@@ -172,8 +170,7 @@ TEST(Decode, ChecksAPayloadChecksumThatIsThere) {
   EXPECT_THAT(DecodeBytes(damaged), StatusIs(StatusCode::kDataLoss, "payload checksum"));
 }
 
-// --- Bodies
-// ---------------------------------------------------------------------------------------
+// --- Bodies ---
 
 TEST(Decode, PayloadMustBeWhatTheBodySpeaksOf) {
   const Buffer two = Buffer::CopyOf(std::vector<float>{1, 2});

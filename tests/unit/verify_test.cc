@@ -136,7 +136,7 @@ TEST_F(VerifyTest, ACleanRunPassesAndIsCounted) {
   EXPECT_NE(verification.ToString().find("violations: 0\n"), std::string::npos);
 }
 
-// --- Canaries: each breaks one promise and must be caught ----------------------------------------
+// --- Canaries: each breaks one promise and must be caught ---
 
 TEST_F(VerifyTest, CatchesAReadBeforeTheSlowestIsThere) {
   // Worker 1's push of round 1 moves behind worker 0's read for round 2.
@@ -326,8 +326,7 @@ TEST_F(VerifyTest, CatchesRanksThatAreNotThere) {
   EXPECT_EQ(Verify().violations_total, 2u);
 }
 
-// --- Kills
-// -----------------------------------------------------------------------------------------
+// --- Kills ---
 
 TEST_F(VerifyTest, AKilledWorkersTailIsUnknown) {
   Kill(WorkerLog(0), IndexOf(WorkerLog(0), Kind::kPushDone, 2));
@@ -377,7 +376,7 @@ TEST_F(VerifyTest, OnlyTheFirstViolationsAreNamedAndAllAreCounted) {
   EXPECT_NE(verification.ToString().find("and 50 more"), std::string::npos);
 }
 
-// --- The whole way -------------------------------------------------------------------------------
+// --- The whole way ---
 
 TEST_F(VerifyTest, ARunIsReadFromItsFolder) {
   const std::filesystem::path dir =
