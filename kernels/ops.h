@@ -45,6 +45,10 @@ Classified SoftmaxCrossEntropy(const float* logits, const std::uint32_t* labels,
 
 // y <- y + weight x, fused.
 void AddScaled(float weight, const float* x, float* y, std::size_t count);
+// difference <- a - b.
+void Subtract(const float* a, const float* b, float* difference, std::size_t count);
+// y <- weight x + (1 - weight) own: with weight 1 exactly x, with 0 exactly own. y may be own.
+void Blend(float weight, const float* x, const float* own, float* y, std::size_t count);
 // x <- factor x.
 void Scale(float factor, float* x, std::size_t count);
 // Sum of squares, in double, in eight interleaved partial sums.

@@ -12,17 +12,10 @@
 #include <string_view>
 #include <vector>
 
+#include "slackline/rule_options.h"
 #include "slackline/status.h"
 
 namespace slackline {
-
-struct RuleHyperparameters {
-  float momentum = 0.9f;  // momentum, nesterov
-  float beta1 = 0.9f;     // adam, adamw
-  float beta2 = 0.999f;
-  float epsilon = 1e-8f;      // adagrad, adam, adamw
-  float weight_decay = 0.0f;  // adamw: decoupled; others: added to the gradient
-};
 
 class UpdateRule {
  public:
@@ -36,15 +29,15 @@ class UpdateRule {
   //   before, after: the parameters; may be the same memory, else must not overlap.
   //   gradient:      `count` values.
   //   state:         state_slots() arrays of `count` values, changed in place.
-  //   step:          this update's number, from 1 (bias correction).
+  //   step:          this update's number, from 1 (bias correction, momentum delay).
   virtual void Apply(const float* before, float* after, const float* gradient, float* const* state,
                      std::size_t count, float lr, std::uint64_t step) const = 0;
 };
 
-// sgd | momentum | nesterov | adagrad | adam | adamw.
+// The rule that the options name; its constants are rounded to fp32. The learning rate is not part
+// of it: each update brings its own.
 // Errors: kInvalidArgument for another name (the known ones are listed) or values out of bounds.
-Result<std::unique_ptr<UpdateRule>> MakeRule(std::string_view name,
-                                             const RuleHyperparameters& hyperparameters);
+Result<std::unique_ptr<UpdateRule>> MakeRule(const RuleOptions& options);
 std::vector<std::string_view> RuleNames();
 
 }  // namespace slackline

@@ -6,6 +6,7 @@
 #include "core/base/strings.h"
 #include "core/config/agreement.h"
 #include "core/policy/placement.h"
+#include "core/policy/work_plan.h"
 
 namespace slackline {
 namespace {
@@ -25,6 +26,7 @@ Status CheckShapes(const ParameterSpec& spec) {
 
 SchedulerNode::SchedulerNode(NodeId, const Options& options)
     : options_(options),
+      topology_(options.cluster),
       timeouts_(Timeouts::From(options.network.patience)),
       agreement_(Agreement(options)) {
   const auto add = [&](Role role, std::uint32_t count) {
@@ -32,7 +34,7 @@ SchedulerNode::SchedulerNode(NodeId, const Options& options)
       members_.push_back({.role = role, .rank = rank, .address = {}, .statistics = {}, .lost = {}});
     }
   };
-  add(Role::kServer, options.cluster.servers);
+  add(Role::kServer, topology_.servers());
   add(Role::kWorker, options.cluster.workers);
   add(Role::kEvaluator, options.cluster.evaluate ? 1 : 0);
   roster_.workers = options.cluster.workers;
@@ -122,6 +124,18 @@ Status SchedulerNode::Fits(const Hello& hello) const {
   return Status::Ok();
 }
 
+bool SchedulerNode::Suits(const Member& place, const Hello& hello) const {
+  if (hello.preferred_rank >= 0)
+    return place.rank == static_cast<std::uint64_t>(hello.preferred_rank);
+  if (place.role == Role::kServer) {
+    const std::optional<std::uint32_t> region = topology_.TierOfServer(place.rank).region;
+    return region.has_value() ? hello.region == static_cast<std::int64_t>(*region)
+                              : hello.region < 0;
+  }
+  return hello.region < 0 ||
+         topology_.RegionOf(place.role, place.rank) == static_cast<std::uint64_t>(hello.region);
+}
+
 SchedulerNode::Member* SchedulerNode::PlaceFor(Time now, NodeId from, const Hello& hello,
                                                Outbox& out) {
   const auto refuse = [&](bool retry, std::string text) -> Member* {
@@ -133,9 +147,7 @@ SchedulerNode::Member* SchedulerNode::PlaceFor(Time now, NodeId from, const Hell
   for (Member& member : members_) {
     if (member.role != hello.role) continue;
     ++count;
-    if (hello.preferred_rank >= 0 &&
-        member.rank != static_cast<std::uint64_t>(hello.preferred_rank))
-      continue;
+    if (!Suits(member, hello)) continue;
     if (free == nullptr && !member.present()) free = &member;
     if (hello.preferred_rank >= 0 && member.present()) {
       return refuse(true,
@@ -148,9 +160,10 @@ SchedulerNode::Member* SchedulerNode::PlaceFor(Time now, NodeId from, const Hell
                                 ": the run has ", count));
   }
   if (free == nullptr) {
-    return refuse(true,
-                  StrCat("all ", count, " places of role ", RoleName(hello.role), " are taken (--",
-                         hello.role == Role::kServer ? "servers" : "workers", ")"));
+    return refuse(true, StrCat("all places for a ", RoleName(hello.role),
+                               hello.region >= 0 ? StrCat(" of region ", hello.region) : "",
+                               " are taken; there are ", count, " in all (--",
+                               hello.role == Role::kServer ? "servers" : "workers", ")"));
   }
   if (hello.role == Role::kServer && roster_.phase != Phase::kForming) {
     return refuse(false, StrCat("server ", free->rank,
@@ -184,10 +197,11 @@ void SchedulerNode::OnHello(Time now, NodeId from, const Hello& hello, Outbox& o
   by_node_[from] = static_cast<std::size_t>(place - members_.data());
   if (hello.role != Role::kServer) roster_.parameters = hello.parameters;
   if (hello.role == Role::kWorker) roster_.rounds = hello.rounds;
-  ReportMembership(now, "joined", *place,
-                   StrCat(RoleName(place->role), " ", place->rank, again ? " is back" : " joined",
-                          hello.address.empty() ? "" : " at " + hello.address),
-                   out);
+  ReportMembership(
+      now, "joined", *place,
+      StrCat(topology_.NameOf(place->role, place->rank), again ? " is back" : " joined",
+             hello.address.empty() ? "" : " at " + hello.address),
+      out);
   out.SendTo(from, Welcome{place->role, place->rank});
   if (roster_.phase == Phase::kForming) {
     StartIfComplete(now, out);
@@ -203,7 +217,9 @@ void SchedulerNode::StartIfComplete(Time now, Outbox& out) {
       PlaceDense(roster_.parameters.dense_elements(), options_.cluster.servers);
   for (const Member& member : members_) {
     if (member.role != Role::kServer) continue;
-    roster_.servers.push_back({member.rank, member.node, member.address, ranges[member.rank]});
+    // Every tier is cut alike, so a region's shard has one shard above it.
+    roster_.servers.push_back(
+        {member.rank, member.node, member.address, ranges[member.rank % options_.cluster.servers]});
   }
   if (ranges.back().size() == 0 && roster_.parameters.tables.empty()) {
     out.Warn(StrCat(options_.cluster.servers, " servers for ", roster_.parameters.dense_elements(),
@@ -227,11 +243,11 @@ void SchedulerNode::OnHeartbeat(Time now, Member& member, const Heartbeat& heart
   out.SendTo(member.node, HeartbeatAck{roster_.epoch, heartbeat.state});
   if (finished) {
     ReportMembership(now, "finished", member,
-                     StrCat(RoleName(member.role), " ", member.rank, " finished"), out);
+                     StrCat(topology_.NameOf(member.role, member.rank), " finished"), out);
   }
   if (heartbeat.state == MemberState::kStopped && !stopping_since_.has_value()) {
     Stop(now, true,
-         StrCat(RoleName(member.role), " ", member.rank,
+         StrCat(topology_.NameOf(member.role, member.rank),
                 " ended before the run did: ", heartbeat.reason),
          out);
   }
@@ -244,7 +260,13 @@ void SchedulerNode::AdvanceIfDone(Time now, Outbox& out) {
       return m.role != role || m.state == state || (role == Role::kEvaluator && !m.present());
     });
   };
-  if (roster_.phase == Phase::kRunning && all(Role::kWorker, MemberState::kFinished)) {
+  // Regions have something to send after their last worker has finished.
+  const bool regions_done = std::all_of(members_.begin(), members_.end(), [&](const Member& m) {
+    return m.role != Role::kServer || !topology_.TierOfServer(m.rank).region.has_value() ||
+           m.state == MemberState::kFinished;
+  });
+  if (roster_.phase == Phase::kRunning && all(Role::kWorker, MemberState::kFinished) &&
+      regions_done) {
     trained_at_ = now;
     Advance(now, Phase::kFinishing, out);
   }
@@ -404,7 +426,7 @@ void SchedulerNode::ReportProgress(Time now, Outbox& out) {
     report.bytes_pushed += s.bytes_pushed;
     report.bytes_pulled += s.bytes_pulled;
   }
-  report.samples_planned = roster_.rounds * options_.recipe.batch * options_.cluster.workers;
+  report.samples_planned = SamplesPlanned(options_, roster_.rounds);
   if (workers > 0) report.loss = loss / workers;
   if (staleness.count() > 0) {
     report.staleness_p50 = staleness.Quantile(0.5);
@@ -420,7 +442,7 @@ void SchedulerNode::ReportProgress(Time now, Outbox& out) {
 std::string SchedulerNode::Missing() const {
   std::vector<std::string> missing;
   for (const Member& member : members_) {
-    if (!member.present()) missing.push_back(StrCat(RoleName(member.role), " ", member.rank));
+    if (!member.present()) missing.push_back(topology_.NameOf(member.role, member.rank));
   }
   const std::size_t count = missing.size();
   if (count > 8) missing.resize(8);

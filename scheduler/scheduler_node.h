@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/config/options.h"
+#include "core/policy/topology.h"
 #include "core/runtime/node.h"
 #include "core/session/timeouts.h"
 
@@ -44,6 +45,8 @@ class SchedulerNode : public Node {
   };
 
   void OnHello(Time now, NodeId from, const Hello& hello, Outbox& out);
+  // Whether a newcomer without a wish for a rank may take this place.
+  bool Suits(const Member& place, const Hello& hello) const;
   // Why this newcomer cannot take part, or Ok.
   Status Fits(const Hello& hello) const;
   Member* PlaceFor(Time now, NodeId from, const Hello& hello, Outbox& out);
@@ -66,6 +69,7 @@ class SchedulerNode : public Node {
   Member* MemberOf(NodeId node);
 
   const Options options_;
+  const Topology topology_;
   const Timeouts timeouts_;
   const std::string agreement_;
   std::vector<Member> members_;  // Servers, workers, evaluators; each by rank.

@@ -24,7 +24,8 @@ ServerNode::ServerNode(NodeId, const Options& options, std::string address)
                     .preferred_rank = options.network.rank,
                     .address = std::move(address),
                     .agreement = Agreement(options),
-                    .parameters = {}},
+                    .parameters = {},
+                    .region = options.network.tier == "region" ? options.network.region : -1},
               [this](Time now) { return CurrentStatistics(now); }) {}
 
 // --- Inputs ---
@@ -41,6 +42,8 @@ void ServerNode::OnMessage(Time now, NodeId from, const Message& message, Outbox
     return;
   }
   if (training_ == nullptr) return;  // Whoever is ahead of us asks again.
+  if (training_->uplink.has_value() && training_->uplink->OnMessage(now, from, message, out))
+    return OnUplink(now, out);
   if (const auto* push = std::get_if<Push>(&message.body)) {
     OnPush(from, *push, message.payload, now, out);
     if (push->pull_request == 0) return;
@@ -73,13 +76,24 @@ void ServerNode::OnTimer(Time now, TimerId timer, Outbox& out) {
   if (timer == kMemberTimer) return member_.OnTimer(now, out);
   if (training_ == nullptr) return;
   if (timer == kSnapshotTimer) return ServeDeferred(now, out);
+  if (timer == kSessionTimer) {
+    if (training_->uplink.has_value()) training_->uplink->OnTimer(now, out);
+    return;
+  }
   if (training_->stream != nullptr) training_->stream->OnTimer(now, out);
-  if (training_->by_tier && training_->rank != 0) ReportStaged(out);
+  if (training_->by_tier && training_->place != 0) ReportStaged(out);
   out.SetTimer(kRetryTimer, now + member_.timeouts().transfer_retry);
 }
 
 void ServerNode::OnJobDone(Time now, JobId, Outbox& out) {
-  FinishApply(out);
+  Training& t = *training_;
+  t.applying = false;
+  if (t.applied.kind == Decision::Kind::kApply) {
+    FinishApply(out);
+  } else if (t.applied.kind == Decision::Kind::kExchange) {
+    t.uplink->Begin(now, t.applied.seq, t.applied.samples, std::move(*t.difference), out);
+    t.difference.reset();
+  }
   ServeCuts(out);
   ServeDeferred(now, out);
   Execute(now, out);
@@ -93,61 +107,75 @@ void ServerNode::OnInterrupt(Time now, Outbox& out) {
 
 void ServerNode::BeginTraining(Time now, Outbox& out) {
   const Roster& roster = member_.roster();
-  if (roster.servers.size() != options_.cluster.servers ||
-      roster.workers != options_.cluster.workers) {
+  const Topology topology(options_.cluster);
+  if (roster.servers.size() != topology.servers() || roster.workers != topology.workers()) {
     return member_.Leave(
         now,
         DataLoss(StrCat("the roster names ", roster.servers.size(), " servers and ", roster.workers,
-                        " workers; expected ", options_.cluster.servers, " and ",
-                        options_.cluster.workers)),
+                        " workers; expected ", topology.servers(), " and ", topology.workers())),
         out);
   }
-  training_ = std::make_unique<Training>(options_.cluster.workers);
+  training_ = std::make_unique<Training>(topology.TierOfServer(member_.rank()));
   Training& t = *training_;
   t.rank = member_.rank();
-  t.by_tier = DecidesByTier(options_.recipe);
+  t.place = t.rank - t.tier.first_server;
+  t.by_tier = DecidesByTier(options_);
+  out.located_at = topology.RegionOf(Role::kServer, t.rank);
   std::vector<NodeId> followers;
-  for (const ServerEntry& server : roster.servers) {
+  for (std::uint32_t place = 0; place < t.tier.servers; ++place) {
+    const ServerEntry& server = roster.servers[t.tier.first_server + place];
     t.servers.push_back(server.node);
-    if (server.rank == t.rank) continue;
-    if (t.rank == 0) followers.push_back(server.node);
+    if (place == t.place) continue;
+    if (t.place == 0) followers.push_back(server.node);
     // Both ends connect, so that neither's first word is lost for want of a way back.
-    if (t.rank == 0 || server.rank == 0) out.connects.push_back({server.node, server.address});
+    if (t.place == 0 || place == 0) out.connects.push_back({server.node, server.address});
   }
-  const RecipeOptions& recipe = options_.recipe;
-  auto rule = MakeRule(recipe.rule, {.momentum = static_cast<float>(recipe.momentum),
-                                     .beta1 = static_cast<float>(recipe.beta1),
-                                     .beta2 = static_cast<float>(recipe.beta2),
-                                     .epsilon = static_cast<float>(recipe.epsilon),
-                                     .weight_decay = static_cast<float>(recipe.weight_decay)});
-  auto decider = Decider::Create(options_, roster.rounds, t.rank == 0);
+  const bool in_region = t.tier.region.has_value();
+  auto rule = MakeRule(in_region ? options_.recipe.region_rule : options_.recipe.rule);
+  auto decider =
+      Decider::Create(options_, t.tier, roster.rounds, /*makes_cuts=*/!in_region && t.place == 0);
   if (!rule.ok() || !decider.ok()) {
     return member_.Leave(now, rule.ok() ? decider.status() : rule.status(), out);
   }
   const bool timing_only = !options_.model.materialize;
+  const std::uint64_t segment_elements =
+      std::max<std::uint64_t>(1, options_.cluster.segment_bytes / sizeof(float));
   const ShardRange range = roster.servers[t.rank].range;
-  t.shard = std::make_unique<Shard>(
-      Shard::Settings{.range = range,
-                      .seed = options_.cluster.seed,
-                      .segment_elements = std::max<std::uint64_t>(
-                          1, options_.cluster.segment_bytes / sizeof(float)),
-                      .max_snapshots = options_.cluster.max_snapshots,
-                      .timing_only = timing_only},
-      roster.parameters, std::move(rule).value());
+  t.shard = std::make_unique<Shard>(Shard::Settings{.range = range,
+                                                    .seed = options_.cluster.seed,
+                                                    .segment_elements = segment_elements,
+                                                    .max_snapshots = options_.cluster.max_snapshots,
+                                                    .timing_only = timing_only},
+                                    roster.parameters, std::move(rule).value());
   std::vector<std::uint64_t> widths;
   for (const TableSpec& table : roster.parameters.tables) widths.push_back(table.width);
   const std::uint32_t window = options_.cluster.max_inflight_pushes;
-  for (std::uint32_t w = 0; w < options_.cluster.workers; ++w) {
-    t.workers.push_back(Worker{.stage = Stage(range.size(), widths, window, timing_only),
+  for (std::uint32_t client = 0; client < t.tier.clients; ++client) {
+    t.clients.push_back(Client{.stage = Stage(range.size(), widths, window, timing_only),
                                .outcomes = std::vector<PushOutcome>(window, PushOutcome::kApplied),
                                .read = {},
                                .grant = {},
                                .gathered = {}});
   }
-  if (t.rank == 0)
+  if (t.place == 0)
     t.stream = std::make_unique<DecisionStream>(followers, member_.timeouts().transfer_retry);
-  if (t.rank == 0 || !t.by_tier) t.decider = std::move(decider).value();
+  if (t.place == 0 || !t.by_tier) t.decider = std::move(decider).value();
   out.SetTimer(kRetryTimer, now + member_.timeouts().transfer_retry);
+  if (in_region) {
+    t.shard->TakeReference();
+    t.answered.assign(t.tier.servers, 0);
+    const ServerEntry& above = roster.servers[t.place];
+    out.connects.push_back(
+        {above.node, above.address, topology.RegionOf(Role::kServer, above.rank)});
+    t.uplink.emplace(Session::Settings{.rank = *t.tier.region,
+                                       .retry = member_.timeouts().transfer_retry,
+                                       .chunk_elements = segment_elements,
+                                       .max_inflight_pushes = 1,
+                                       .timing_only = timing_only,
+                                       .senders = t.servers},
+                     roster.parameters, above);
+    t.uplink->Open(now, out);
+  }
   if (t.decider != nullptr) {
     Decider::Log log;
     t.decider->OnStart(log);
@@ -155,55 +183,63 @@ void ServerNode::BeginTraining(Time now, Outbox& out) {
   }
 }
 
-// --- What workers ask ---
+// --- What clients ask ---
 
 void ServerNode::OnOpen(NodeId from, const SessionOpen& message, Time now, Outbox& out) {
   Training& t = *training_;
-  if (message.rank >= t.workers.size()) {
+  const std::uint32_t index = message.rank - t.tier.first_client;
+  if (message.rank < t.tier.first_client || index >= t.clients.size() ||
+      (!message.senders.empty() && message.senders.size() != t.servers.size())) {
     return out.SendTo(
         from, Refused{StatusCode::kInvalidArgument, false,
-                      StrCat("no worker ", message.rank, "; there are ", t.workers.size())});
+                      StrCat("no client ", message.rank, " with ", message.senders.size(),
+                             " senders here; there are ", t.clients.size(), " from ",
+                             t.tier.first_client, " on, and ", t.servers.size(), " servers")});
   }
-  const Worker& worker = t.workers[message.rank];
-  if (worker.opened && worker.sender == from) {  // Our answer was lost.
-    return out.SendTo(from, SessionOpened{message.rank, worker.next_seq, t.version});
+  const Client& client = t.clients[index];
+  if (client.opened && client.sender == from) {  // Our answer was lost.
+    return out.SendTo(from, SessionOpened{message.rank, client.next_seq, t.version});
   }
   if (t.decider == nullptr) return;  // The lead has been asked too; the answer follows its entry.
   Decider::Log log;
-  t.decider->OnOpen(message.rank, from, log);
+  t.decider->OnOpen(index, message.senders.empty() ? from : message.senders[0], message.senders,
+                    log);
   Commit(std::move(log), now, out);
 }
 
 void ServerNode::OnClose(NodeId from, const SessionClose& message, Time now, Outbox& out) {
   Training& t = *training_;
-  const Worker* worker = WorkerOf(from, message.rank, out);
-  if (worker == nullptr) return;
-  if (!t.clocks.IsActive(message.rank)) return out.SendTo(from, SessionClosed{message.rank});
+  const std::optional<std::uint32_t> client = ClientOf(from, message.rank, out);
+  if (!client.has_value()) return;
+  if (!t.clocks.IsActive(*client)) return out.SendTo(from, SessionClosed{message.rank});
   if (t.decider == nullptr) return;
   Decider::Log log;
-  t.decider->OnClose(message.rank, log);
+  t.decider->OnClose(*client, log);
   Commit(std::move(log), now, out);
 }
 
-ServerNode::Worker* ServerNode::WorkerOf(NodeId from, std::uint32_t rank, Outbox& out) {
-  Training& t = *training_;
-  if (rank < t.workers.size() && t.workers[rank].opened && t.workers[rank].sender == from) {
-    return &t.workers[rank];
+std::optional<std::uint32_t> ServerNode::ClientOf(NodeId from, std::uint32_t rank, Outbox& out) {
+  const Training& t = *training_;
+  const std::uint32_t index = rank - t.tier.first_client;
+  if (rank >= t.tier.first_client && index < t.clients.size() && t.clients[index].opened &&
+      t.clients[index].sender == from) {
+    return index;
   }
   ++statistics_.frames_refused;
   out.SendTo(from, Refused{StatusCode::kFailedPrecondition, false,
-                           StrCat("worker ", rank,
+                           StrCat(t.tier.of_regions ? "region " : "worker ", rank,
                                   " has a newer life than the one that sent this; "
                                   "this process must end")});
-  return nullptr;
+  return std::nullopt;
 }
 
 void ServerNode::OnPush(NodeId from, const Push& push, const Buffer& payload, Time now,
                         Outbox& out) {
   Training& t = *training_;
-  Worker* worker = WorkerOf(from, push.rank, out);
-  if (worker == nullptr) return;
-  const std::uint64_t decided = t.clocks.clock(push.rank);
+  const std::optional<std::uint32_t> index = ClientOf(from, push.rank, out);
+  if (!index.has_value()) return;
+  Client& client = t.clients[*index];
+  const std::uint64_t decided = t.clocks.clock(*index);
   if (push.seq < decided) {
     if (push.chunk + 1 == push.chunks) {  // Once a repetition, not once a chunk.
       ++statistics_.slices_duplicate;
@@ -212,23 +248,23 @@ void ServerNode::OnPush(NodeId from, const Push& push, const Buffer& payload, Ti
                             .shard = t.rank,
                             .seq = push.seq});
       out.SendTo(from, PushAck{push.rank, push.seq,
-                               worker->outcomes[push.seq % worker->outcomes.size()], t.version});
+                               client.outcomes[push.seq % client.outcomes.size()], t.version});
     }
     return;
   }
-  const Result<bool> completed = worker->stage.Add(push, payload, decided);
+  const Result<bool> completed = client.stage.Add(push, payload, decided);
   if (!completed.ok()) {
     ++statistics_.frames_refused;
     return out.SendTo(from,
                       Refused{completed.status().code(), false, completed.status().message()});
   }
   if (!*completed) return;
-  const StagedPush staged{push.rank, from, push.seq, worker->stage.Find(push.seq)->rejected};
+  const StagedPush staged{*index, client.life, push.seq, client.stage.Find(push.seq)->rejected};
   if (t.decider == nullptr) {
-    return out.SendTo(t.servers[0], Staged{.shard = t.rank, .pushes = {staged}});
+    return out.SendTo(t.servers[0], Staged{.shard = t.place, .pushes = {staged}});
   }
   Decider::Log log;
-  NoteStaged(t.rank, staged, log);
+  NoteStaged(t.place, staged, log);
   Commit(std::move(log), now, out);
 }
 
@@ -257,14 +293,14 @@ void ServerNode::OnPull(NodeId from, const Message& message, Time now, Outbox& o
     if (t.cuts.Add(from, message, out)) ServeCuts(out);
     return;
   }
-  Worker* worker = WorkerOf(from, pull.rank, out);
-  if (worker == nullptr || pull.request < worker->read.request) return;
-  if (!worker->read.Add(message)) return;
-  if (worker->grant.request == pull.request)
-    return ServeRead(pull.rank, out);  // Asked again, or late.
+  const std::optional<std::uint32_t> index = ClientOf(from, pull.rank, out);
+  if (!index.has_value()) return;
+  Client& client = t.clients[*index];
+  if (pull.request < client.read.request || !client.read.Add(message)) return;
+  if (client.grant.request == pull.request) return ServeRead(*index, out);  // Asked again, or late.
   if (t.decider == nullptr) return;
   Decider::Log log;
-  t.decider->OnRead(pull.rank, pull.request, pull.round, pull.own, log);
+  t.decider->OnRead(*index, pull.request, pull.round, pull.own, log);
   Commit(std::move(log), now, out);
 }
 
@@ -272,11 +308,11 @@ void ServerNode::OnPull(NodeId from, const Message& message, Time now, Outbox& o
 
 void ServerNode::NoteStaged(std::uint32_t shard, const StagedPush& push, Decider::Log& log) {
   Training& t = *training_;
-  Worker& worker = t.workers[push.rank];
-  const StagedEntry* here = worker.stage.Find(push.seq);
+  Client& client = t.clients[push.rank];
+  const StagedEntry* here = client.stage.Find(push.seq);
   bool rejected = push.rejected;
   if (t.by_tier) {
-    Gathered& gathered = worker.gathered[push.seq];
+    Gathered& gathered = client.gathered[push.seq];
     if (gathered.shards.empty()) {
       gathered.shards.assign(t.servers.size(), false);
       gathered.missing = t.servers.size();
@@ -286,7 +322,7 @@ void ServerNode::NoteStaged(std::uint32_t shard, const StagedPush& push, Decider
     gathered.rejected |= push.rejected;
     if (--gathered.missing > 0) return;
     rejected = gathered.rejected;
-    worker.gathered.erase(push.seq);
+    client.gathered.erase(push.seq);
   }
   SLACKLINE_CHECK(here != nullptr);
   t.decider->OnStaged({push.rank, push.seq, here->samples, rejected}, log);
@@ -296,34 +332,58 @@ void ServerNode::OnStaged(const Staged& message, Time now, Outbox& out) {
   Training& t = *training_;
   Decider::Log log;
   for (const StagedPush& push : message.pushes) {
-    if (push.rank >= t.workers.size()) continue;
-    const Worker& worker = t.workers[push.rank];
+    if (push.rank >= t.clients.size()) continue;
+    const Client& client = t.clients[push.rank];
     const std::uint64_t decided = t.clocks.clock(push.rank);
     // Reports are repeated until the decision reaches the follower; old lives' count for nothing.
-    if (worker.sender != push.sender || push.seq < decided ||
-        push.seq - decided >= worker.outcomes.size())
+    if (client.life != push.sender || push.seq < decided ||
+        push.seq - decided >= client.outcomes.size())
       continue;
     NoteStaged(message.shard, push, log);
   }
+  NoteAnswered(message.shard, message.answered, log);
   Commit(std::move(log), now, out);
 }
 
 void ServerNode::ReportStaged(Outbox& out) {
   Training& t = *training_;
-  Staged message{.shard = t.rank, .pushes = {}};
-  for (std::uint32_t rank = 0; rank < t.workers.size(); ++rank) {
-    for (const auto& [seq, entry] : t.workers[rank].stage.entries()) {
+  Staged message{.shard = t.place, .pushes = {}};
+  for (std::uint32_t client = 0; client < t.clients.size(); ++client) {
+    for (const auto& [seq, entry] : t.clients[client].stage.entries()) {
       if (entry.complete())
-        message.pushes.push_back({rank, t.workers[rank].sender, seq, entry.rejected});
+        message.pushes.push_back({client, t.clients[client].life, seq, entry.rejected});
     }
   }
-  if (!message.pushes.empty()) out.SendTo(t.servers[0], std::move(message));
+  if (t.uplink.has_value()) message.answered = t.uplink->answered();
+  if (!message.pushes.empty() || message.answered > t.merged)
+    out.SendTo(t.servers[0], std::move(message));
+}
+
+void ServerNode::OnUplink(Time now, Outbox& out) {
+  Training& t = *training_;
+  if (!t.uplink->fenced().ok()) return member_.Leave(now, t.uplink->fenced(), out);
+  if (t.uplink->closed() && member_.state() == MemberState::kWorking)
+    member_.SetState(now, MemberState::kFinished, out);
+  if (t.uplink->answered() == t.merged) return;
+  if (t.decider == nullptr) return ReportStaged(out);
+  Decider::Log log;
+  NoteAnswered(t.place, t.uplink->answered(), log);
+  Commit(std::move(log), now, out);
+}
+
+// An answer can be merged once every shard has its part of it.
+void ServerNode::NoteAnswered(std::uint32_t shard, std::uint64_t answered, Decider::Log& log) {
+  Training& t = *training_;
+  if (!t.uplink.has_value()) return;
+  t.answered[shard] = std::max(t.answered[shard], answered);
+  if (*std::min_element(t.answered.begin(), t.answered.end()) > t.merged)
+    t.decider->OnAnswered(t.merged, t.uplink->answer().samples, log);
 }
 
 void ServerNode::OnDecisions(NodeId from, const Decisions& message, Time now, Outbox& out) {
   Training& t = *training_;
   std::vector<Decision> entries;
-  out.SendTo(from, t.receiver.OnDecisions(t.rank, message, entries));
+  out.SendTo(from, t.receiver.OnDecisions(t.place, message, entries));
   t.log.insert(t.log.end(), std::make_move_iterator(entries.begin()),
                std::make_move_iterator(entries.end()));
   Execute(now, out);
@@ -384,6 +444,15 @@ void ServerNode::Execute(Time now, Outbox& out) {
       case Decision::Kind::kCut:
         ExecuteCut(decision, out);
         break;
+      case Decision::Kind::kExchange:
+        StartExchange(decision, out);
+        break;
+      case Decision::Kind::kMerge:
+        StartMerge(decision, out);
+        break;
+      case Decision::Kind::kDetach:
+        t.uplink->Close(now, out);
+        break;
     }
   }
   SendAcks(out);
@@ -391,16 +460,36 @@ void ServerNode::Execute(Time now, Outbox& out) {
 }
 
 Status ServerNode::Executable(const Decision& decision) const {
+  using Kind = Decision::Kind;
   const Training& t = *training_;
-  if (decision.rank >= t.workers.size()) {
+  const bool about_client = decision.kind == Kind::kGrant || decision.kind == Kind::kOpen ||
+                            decision.kind == Kind::kLeave;
+  if (about_client && decision.rank >= t.clients.size()) {
     return DataLoss(
-        StrCat("the lead decided about worker ", decision.rank, "; there are ", t.workers.size()));
+        StrCat("the lead decided about client ", decision.rank, "; there are ", t.clients.size()));
+  }
+  if (decision.kind >= Kind::kExchange && !t.uplink.has_value()) {
+    return DataLoss("the lead decided on an exchange; this tier has nothing above it");
+  }
+  if (decision.kind == Kind::kExchange && decision.seq != t.uplink->answered()) {
+    return DataLoss(StrCat("the lead began exchange ", decision.seq, " where ",
+                           t.uplink->answered(), " comes next"));
+  }
+  if (decision.kind == Kind::kMerge &&
+      (decision.seq != t.merged || t.uplink->answered() != decision.seq + 1)) {
+    return DataLoss(StrCat("the lead merged exchange ", decision.seq, "; ", t.merged,
+                           " were merged and ", t.uplink->answered(), " answered here"));
+  }
+  if (decision.kind == Kind::kOpen && !decision.senders.empty() &&
+      decision.senders.size() != t.servers.size()) {
+    return DataLoss(StrCat("the lead named ", decision.senders.size(), " senders of a client for ",
+                           t.servers.size(), " servers"));
   }
   for (const PushShare& share : decision.pushes) {
     const StagedEntry* entry =
-        share.rank < t.workers.size() ? t.workers[share.rank].stage.Find(share.seq) : nullptr;
+        share.rank < t.clients.size() ? t.clients[share.rank].stage.Find(share.seq) : nullptr;
     if (entry == nullptr || !entry->complete() || share.seq != t.clocks.clock(share.rank)) {
-      return DataLoss(StrCat("the lead decided on push ", share.seq, " of worker ", share.rank,
+      return DataLoss(StrCat("the lead decided on push ", share.seq, " of client ", share.rank,
                              ", which does not lie here complete and next in turn"));
     }
   }
@@ -414,25 +503,69 @@ void ServerNode::StartApply(const Decision& decision, Outbox& out) {
   update->step = t.version + 1;
   t.updating.clear();
   for (const PushShare& share : decision.pushes) {
-    StagedEntry entry = t.workers[share.rank].stage.Take(share.seq);
+    StagedEntry entry = t.clients[share.rank].stage.Take(share.seq);
     if (share.weight != 0.0f) {
       entry.contribution.weight = share.weight;
       update->contributions.push_back(std::move(entry.contribution));
     }
     t.updating.push_back(std::move(entry));
   }
+  StartJob(
+      decision, [shard = t.shard.get(), update] { shard->Apply(*update); }, out);
+}
+
+void ServerNode::StartExchange(const Decision& decision, Outbox& out) {
+  Training& t = *training_;
+  out.traces.push_back({.kind = TraceEvent::Kind::kExchangeBegun,
+                        .rank = *t.tier.region,
+                        .shard = t.rank,
+                        .seq = decision.seq,
+                        .version = t.version,
+                        .value = decision.samples});
+  t.difference = std::make_shared<Buffer>();
+  const bool lossless = options_.recipe.uplink_reference == "lossless";
+  StartJob(
+      decision,
+      [shard = t.shard.get(), lossless, difference = t.difference] {
+        *difference = shard->TakeDifference(lossless);
+      },
+      out);
+}
+
+void ServerNode::StartMerge(const Decision& decision, Outbox& out) {
+  Training& t = *training_;
+  const PullContent& answer = t.uplink->answer();
+  out.traces.push_back({.kind = TraceEvent::Kind::kMerged,
+                        .rank = *t.tier.region,
+                        .shard = t.rank,
+                        .seq = decision.seq,
+                        .version = t.version,
+                        .value = answer.versions[0]});
+  t.merged = decision.seq + 1;
+  ++statistics_.exchanges;
+  const bool lossless = options_.recipe.uplink_reference == "lossless";
+  StartJob(
+      decision,
+      [shard = t.shard.get(), lossless, pulled = answer.dense,
+       weight = static_cast<float>(options_.recipe.merge_weight)] {
+        shard->Merge(pulled, weight, lossless);
+      },
+      out);
+}
+
+void ServerNode::StartJob(const Decision& decision, std::function<void()> run, Outbox& out) {
+  Training& t = *training_;
   t.applying = true;
   t.applied = decision;
   out.jobs.push_back({.id = JobId{next_job_++},
                       .kind = Job::Kind::kApply,
                       .rank = t.rank,
                       .index = t.version,
-                      .run = [shard = t.shard.get(), update] { shard->Apply(*update); }});
+                      .run = std::move(run)});
 }
 
 void ServerNode::FinishApply(Outbox& out) {
   Training& t = *training_;
-  t.applying = false;
   ++t.version;
   statistics_.version = t.version;
   statistics_.lr = t.applied.lr;
@@ -447,10 +580,11 @@ void ServerNode::FinishApply(Outbox& out) {
 void ServerNode::Decided(const PushShare& share, const StagedEntry& entry, PushOutcome outcome,
                          Outbox& out) {
   Training& t = *training_;
-  Worker& worker = t.workers[share.rank];
+  Client& client = t.clients[share.rank];
+  const std::uint32_t rank = t.RankOf(share.rank);
   t.clocks.Advance(share.rank);
-  worker.outcomes[share.seq % worker.outcomes.size()] = outcome;
-  TraceEvent event{.rank = share.rank,
+  client.outcomes[share.seq % client.outcomes.size()] = outcome;
+  TraceEvent event{.rank = rank,
                    .shard = t.rank,
                    .seq = share.seq,
                    .version = t.version,
@@ -473,7 +607,7 @@ void ServerNode::Decided(const PushShare& share, const StagedEntry& entry, PushO
       break;
   }
   out.traces.push_back(event);
-  t.acks.emplace_back(worker.sender, PushAck{share.rank, share.seq, outcome, t.version});
+  t.acks.emplace_back(client.sender, PushAck{rank, share.seq, outcome, t.version});
 }
 
 void ServerNode::SendAcks(Outbox& out) {
@@ -483,79 +617,89 @@ void ServerNode::SendAcks(Outbox& out) {
 
 void ServerNode::ExecuteDiscard(const Decision& decision, Outbox& out) {
   for (const PushShare& share : decision.pushes) {
-    const StagedEntry entry = training_->workers[share.rank].stage.Take(share.seq);
+    const StagedEntry entry = training_->clients[share.rank].stage.Take(share.seq);
     const bool rejected = entry.rejected || share.weight == 0.0f;
     Decided(share, entry, rejected ? PushOutcome::kRejected : PushOutcome::kDiscarded, out);
   }
 }
 
 void ServerNode::ExecuteGrant(const Decision& decision, Outbox& out) {
-  Worker& worker = training_->workers[decision.rank];
-  worker.grant = decision;
-  if (worker.read.request == decision.request && worker.read.complete())
+  Client& client = training_->clients[decision.rank];
+  client.grant = decision;
+  if (client.read.request == decision.request && client.read.complete())
     ServeRead(decision.rank, out);
 }
 
-void ServerNode::ServeRead(std::uint32_t rank, Outbox& out) {
+void ServerNode::ServeRead(std::uint32_t index, Outbox& out) {
   Training& t = *training_;
-  Worker& worker = t.workers[rank];
-  if (worker.grant.request == 0 || worker.read.request != worker.grant.request) return;
+  Client& client = t.clients[index];
+  if (client.grant.request == 0 || client.read.request != client.grant.request) return;
   if (t.applying || !t.shard->SnapshotAllowed()) {
-    t.deferred_reads.push_back(rank);
+    t.deferred_reads.push_back(index);
     return;
   }
-  out.traces.push_back({.kind = TraceEvent::Kind::kReadServed,
-                        .rank = rank,
-                        .shard = t.rank,
-                        .seq = worker.read.round,
-                        .version = t.version,
-                        .value = t.clocks.clock(rank),
-                        .extra = t.clocks.slowest()});
-  PullReply reply{
-      .version = t.version, .samples = worker.grant.samples, .data_begin = worker.grant.data_begin};
+  if (!client.grant.last)
+    out.traces.push_back({.kind = TraceEvent::Kind::kReadServed,
+                          .rank = t.RankOf(index),
+                          .shard = t.rank,
+                          .seq = client.read.round,
+                          .version = t.version,
+                          .value = t.clocks.clock(index),
+                          .extra = t.clocks.slowest()});
+  PullReply reply{.version = t.version,
+                  .samples = client.grant.samples,
+                  .data_begin = client.grant.data_begin,
+                  .last = client.grant.last};
   // The push that made this answer possible is acknowledged with it: a message less.
   const auto ack = std::find_if(t.acks.begin(), t.acks.end(), [&](const auto& a) {
-    return a.second.rank == rank && a.second.outcome == PushOutcome::kApplied;
+    return a.second.rank == t.RankOf(index) && a.second.outcome == PushOutcome::kApplied;
   });
   if (ack != t.acks.end()) {
     reply.acknowledged = ack->second.seq + 1;
     t.acks.erase(ack);
   }
-  Answer(worker.sender, worker.read, *t.shard, t.shard->Snapshot(), nullptr, reply, out);
+  Answer(client.sender, client.read, *t.shard,
+         client.grant.last ? std::vector<Shard::Segment>() : t.shard->Snapshot(), nullptr, reply,
+         out);
 }
 
 void ServerNode::ServeDeferred(Time now, Outbox& out) {
-  std::vector<std::uint32_t> ranks;
-  ranks.swap(training_->deferred_reads);
-  for (const std::uint32_t rank : ranks) ServeRead(rank, out);
+  std::vector<std::uint32_t> clients;
+  clients.swap(training_->deferred_reads);
+  for (const std::uint32_t client : clients) ServeRead(client, out);
   if (!training_->deferred_reads.empty()) out.SetTimer(kSnapshotTimer, now + kSnapshotRetry);
 }
 
 void ServerNode::ExecuteOpen(const Decision& decision, Outbox& out) {
   Training& t = *training_;
-  Worker& worker = t.workers[decision.rank];
-  worker.sender = decision.sender;
-  worker.opened = true;
-  worker.next_seq = decision.seq;
-  worker.read = {};
-  worker.grant = {};
-  worker.gathered.clear();
-  worker.stage.DropFrom(decision.seq);
+  Client& client = t.clients[decision.rank];
+  client.life = decision.sender;
+  client.sender = decision.senders.empty() ? decision.sender : decision.senders[t.place];
+  client.opened = true;
+  const std::uint32_t rank = t.RankOf(decision.rank);
+  out.located.push_back({client.sender, t.tier.of_regions
+                                            ? rank
+                                            : Topology(options_.cluster).RegionOf(Role::kWorker, rank)});
+  client.next_seq = decision.seq;
+  client.read = {};
+  client.grant = {};
+  client.gathered.clear();
+  client.stage.DropFrom(decision.seq);
   out.traces.push_back({.kind = TraceEvent::Kind::kSessionOpened,
-                        .rank = decision.rank,
+                        .rank = t.RankOf(decision.rank),
                         .shard = t.rank,
                         .seq = decision.seq});
-  out.SendTo(worker.sender, SessionOpened{decision.rank, decision.seq, t.version});
+  out.SendTo(client.sender, SessionOpened{t.RankOf(decision.rank), decision.seq, t.version});
 }
 
 void ServerNode::ExecuteLeave(const Decision& decision, Outbox& out) {
   Training& t = *training_;
   t.clocks.Leave(decision.rank);
   out.traces.push_back({.kind = TraceEvent::Kind::kWorkerLeft,
-                        .rank = decision.rank,
+                        .rank = t.RankOf(decision.rank),
                         .shard = t.rank,
                         .seq = t.clocks.clock(decision.rank)});
-  out.SendTo(t.workers[decision.rank].sender, SessionClosed{decision.rank});
+  out.SendTo(t.clients[decision.rank].sender, SessionClosed{t.RankOf(decision.rank)});
 }
 
 void ServerNode::ExecuteCut(const Decision& decision, Outbox& out) {
@@ -579,15 +723,22 @@ void ServerNode::ServeCuts(Outbox& out) {
 
 // --- Reporting ---
 
-Statistics ServerNode::CurrentStatistics(Time) const {
+Statistics ServerNode::CurrentStatistics(Time now) const {
   Statistics statistics = statistics_;
+  if (training_ != nullptr && training_->uplink.has_value()) {
+    const Session& session = training_->uplink->session();
+    statistics.bytes_pushed = session.bytes_pushed();
+    statistics.bytes_pulled = session.bytes_pulled();
+    statistics.pushes_retried = session.retried();
+    statistics.waits = session.Waits(now);
+  }
   if (training_ == nullptr || training_->decider == nullptr) return statistics;
   const Decider& decider = *training_->decider;
   statistics.clock_spread_max = decider.clock_spread_max();
   if (decider.waiting() > 0) {
-    statistics.waits.push_back(
-        {StrCat(decider.gate().name(), " gate: ", decider.waiting(), " workers"),
-         decider.gate().WaitsFor(decider.clocks()), 0});
+    statistics.waits.push_back({StrCat(decider.gate().name(), " gate: ", decider.waiting(),
+                                       training_->tier.of_regions ? " regions" : " workers"),
+                                decider.gate().WaitsFor(decider.clocks()), 0});
   }
   if (!training_->deferred_reads.empty()) {
     statistics.waits.push_back({StrCat("snapshots: ", training_->deferred_reads.size(), " reads"),
@@ -605,10 +756,14 @@ std::uint64_t ServerNode::StateDigest() const {
   training_->shard->AddTo(digest);
   digest.Add(training_->version);
   if (training_->decider != nullptr) training_->decider->AddTo(digest);
-  for (std::uint32_t rank = 0; rank < training_->workers.size(); ++rank) {
-    digest.Add(training_->clocks.clock(rank));
-    digest.Add(static_cast<std::uint64_t>(training_->workers[rank].sender));
-    digest.Add(training_->workers[rank].stage.entries().size());
+  for (std::uint32_t client = 0; client < training_->clients.size(); ++client) {
+    digest.Add(training_->clocks.clock(client));
+    digest.Add(static_cast<std::uint64_t>(training_->clients[client].sender));
+    digest.Add(training_->clients[client].stage.entries().size());
+  }
+  if (training_->uplink.has_value()) {
+    training_->uplink->session().AddTo(digest);
+    digest.Add(training_->merged);
   }
   return digest.value();
 }

@@ -1,13 +1,18 @@
-// ServerNode: one shard's server. It stages pushes, executes the decision log on its shard and
-// answers reads from it; the lead (and, under --decisions shard, every server) also decides.
+// ServerNode: one shard's server, of the global tier or a region's. It stages pushes, executes the
+// decision log on its shard and answers reads from it; the lead (and, under --decisions shard,
+// every server) also decides. A region's server has an uplink besides.
 //
 // Whatever changes parameters, sessions or clocks is an entry of the log, executed in order. What a
-// worker is told follows from entries executed, so it is the same on every shard.
+// client is told follows from entries executed, so it is the same on every shard.
+//
+// Clients, workers or regions, are numbered from 0 within the tier; messages and traces bear their
+// ranks, which begin at the tier's first client.
 #ifndef SLACKLINE_SERVER_SERVER_NODE_H_
 #define SLACKLINE_SERVER_SERVER_NODE_H_
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -16,6 +21,7 @@
 
 #include "core/config/options.h"
 #include "core/policy/clock_table.h"
+#include "core/policy/topology.h"
 #include "core/runtime/node.h"
 #include "core/session/member.h"
 #include "server/answer.h"
@@ -24,6 +30,7 @@
 #include "server/decision_stream.h"
 #include "server/shard.h"
 #include "server/stage.h"
+#include "server/uplink.h"
 
 namespace slackline {
 
@@ -50,9 +57,11 @@ class ServerNode : public Node {
     std::size_t missing = 0;
     bool rejected = false;  // By any of them.
   };
-  // What this shard knows of one worker.
-  struct Worker {
-    NodeId sender = kNoNode;  // Its present life; older ones are fenced.
+  // What this shard knows of one client.
+  struct Client {
+    NodeId life = kNoNode;  // Its present one; older ones are fenced.
+    NodeId sender =
+        kNoNode;  // Who speaks for it here: the life itself, or its uplink to this shard.
     bool opened = false;
     std::uint64_t next_seq = 0;  // As told when it was opened.
     Stage stage;
@@ -63,25 +72,32 @@ class ServerNode : public Node {
   };
   // All that exists only once the run has formed.
   struct Training {
-    std::uint32_t rank = 0;
-    std::vector<NodeId> servers;  // By rank.
+    Tier tier;
+    std::uint32_t rank = 0;       // This server's, ...
+    std::uint32_t place = 0;      // ... and its place in the tier; the lead's is 0.
+    std::vector<NodeId> servers;  // Of the tier, by place.
     bool by_tier = false;
     std::unique_ptr<Shard> shard;            // Touched by nobody else while `applying`.
     std::unique_ptr<Decider> decider;        // The lead's, or each shard's own.
     std::unique_ptr<DecisionStream> stream;  // The lead's.
     DecisionReceiver receiver;               // A follower's.
-    std::vector<Worker> workers;             // By rank.
-    ClockTable clocks;                       // As executed.
-    std::deque<Decision> log;  // To be executed; bounded by what workers have under way.
+    std::vector<Client> clients;
+    std::optional<Uplink> uplink;         // A region's.
+    std::vector<std::uint64_t> answered;  // The lead's: exchanges answered, by shard.
+    std::uint64_t merged = 0;             // Exchanges merged.
+    ClockTable clocks;                    // As executed.
+    std::deque<Decision> log;             // To be executed; bounded by what workers have under way.
     bool applying = false;
-    Decision applied;                   // The entry under way ...
-    std::vector<StagedEntry> updating;  // ... and the pushes it is made of.
+    Decision applied;                    // The entry under way ...
+    std::vector<StagedEntry> updating;   // ... and the pushes it is made of, or ...
+    std::shared_ptr<Buffer> difference;  // ... what an exchange sends.
     std::uint64_t version = 0;
     CutShelf cuts;
     std::vector<std::pair<NodeId, PushAck>> acks;  // Not sent yet: an answer may carry them.
-    std::vector<std::uint32_t> deferred_reads;     // Ranks whose read waits for an apply to end, or
-                                                   // for older snapshots to be dropped.
-    explicit Training(std::uint32_t worker_count) : clocks(worker_count) {}
+    std::vector<std::uint32_t> deferred_reads;  // Clients whose read waits for an apply to end, or
+                                                // for older snapshots to be dropped.
+    explicit Training(const Tier& own_tier) : tier(own_tier), clocks(own_tier.clients) {}
+    std::uint32_t RankOf(std::uint32_t client) const { return tier.first_client + client; }
   };
 
   void BeginTraining(Time now, Outbox& out);
@@ -91,10 +107,14 @@ class ServerNode : public Node {
   void OnPull(NodeId from, const Message& message, Time now, Outbox& out);
   void OnStaged(const Staged& message, Time now, Outbox& out);
   void OnDecisions(NodeId from, const Decisions& message, Time now, Outbox& out);
-  // The worker of this rank if `from` is its present life; else refuses and returns nullptr.
-  Worker* WorkerOf(NodeId from, std::uint32_t rank, Outbox& out);
+  // The client of this rank if `from` speaks for its present life; else refuses and returns
+  // nothing.
+  std::optional<std::uint32_t> ClientOf(NodeId from, std::uint32_t rank, Outbox& out);
   void NoteStaged(std::uint32_t shard, const StagedPush& push, Decider::Log& log);
+  // A follower's: tells the lead again what it has and the lead has not decided.
   void ReportStaged(Outbox& out);
+  void OnUplink(Time now, Outbox& out);
+  void NoteAnswered(std::uint32_t shard, std::uint64_t answered, Decider::Log& log);
 
   // Puts freshly made entries into effect: here, and on their way to followers.
   void Commit(Decider::Log log, Time now, Outbox& out);
@@ -103,6 +123,9 @@ class ServerNode : public Node {
   // anybody's.
   Status Executable(const Decision& decision) const;
   void StartApply(const Decision& decision, Outbox& out);
+  void StartExchange(const Decision& decision, Outbox& out);
+  void StartMerge(const Decision& decision, Outbox& out);
+  void StartJob(const Decision& decision, std::function<void()> run, Outbox& out);
   void FinishApply(Outbox& out);
   void Decided(const PushShare& share, const StagedEntry& entry, PushOutcome outcome, Outbox& out);
   void ExecuteDiscard(const Decision& decision, Outbox& out);
@@ -110,7 +133,7 @@ class ServerNode : public Node {
   void ExecuteOpen(const Decision& decision, Outbox& out);
   void ExecuteLeave(const Decision& decision, Outbox& out);
   void ExecuteCut(const Decision& decision, Outbox& out);
-  void ServeRead(std::uint32_t rank, Outbox& out);
+  void ServeRead(std::uint32_t client, Outbox& out);
   void SendAcks(Outbox& out);
   void ServeDeferred(Time now, Outbox& out);
   void ServeCuts(Outbox& out);

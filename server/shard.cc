@@ -50,27 +50,36 @@ Shard::Shard(Settings settings, const ParameterSpec& spec, std::unique_ptr<Updat
 void Shard::Apply(const Update& update) {
   if (settings_.timing_only) return;
   DropReleased();
-  for (std::size_t s = 0; s < segments_.size(); ++s) ApplyDense(update, s);
+  for (Segment& segment : segments_) ApplyDense(update, segment);
   if (!tables_.empty()) ApplyRows(update);
 }
 
-void Shard::ApplyDense(const Update& update, std::size_t segment_index) {
-  Segment& segment = segments_[segment_index];
+template <typename Rewrite>
+void Shard::RewriteSegment(Segment& segment, const Rewrite& rewrite) {
   Buffer target = segment.values.unique() ? std::move(segment.values)
                                           : Buffer::Allocate(segment.count * sizeof(float));
   const bool in_place = segment.values.empty();
-  const float* before = in_place ? target.floats().data() : segment.values.floats().data();
   float* after = target.mutable_floats().data();
+  rewrite(in_place ? after : segment.values.floats().data(), after);
+  if (!in_place) {
+    held_bytes_ += segment.values.size();
+    held_.push_back(std::move(segment.values));
+  }
+  segment.values = std::move(target);
+}
 
-  std::vector<float*> state(state_.size());
-  const auto apply = [&](const float* gradient, std::uint64_t at, std::uint64_t count) {
-    for (std::size_t slot = 0; slot < state.size(); ++slot)
-      state[slot] = state_[slot].data() + segment.offset + at;
-    rule_->Apply(before + at, after + at, gradient, state.data(), count, update.lr, update.step);
-  };
-  if (update.contributions.size() == 1 && update.contributions[0].weight == 1.0f) {
-    ForEachOverlap(update.contributions[0], segment.offset, segment.count, apply);
-  } else {
+void Shard::ApplyDense(const Update& update, Segment& segment) {
+  RewriteSegment(segment, [&](const float* before, float* after) {
+    std::vector<float*> state(state_.size());
+    const auto apply = [&](const float* gradient, std::uint64_t at, std::uint64_t count) {
+      for (std::size_t slot = 0; slot < state.size(); ++slot)
+        state[slot] = state_[slot].data() + segment.offset + at;
+      rule_->Apply(before + at, after + at, gradient, state.data(), count, update.lr, update.step);
+    };
+    if (update.contributions.size() == 1 && update.contributions[0].weight == 1.0f) {
+      ForEachOverlap(update.contributions[0], segment.offset, segment.count, apply);
+      return;
+    }
     sum_.assign(segment.count, 0.0f);
     for (const Contribution& contribution : update.contributions) {
       ForEachOverlap(contribution, segment.offset, segment.count,
@@ -79,12 +88,42 @@ void Shard::ApplyDense(const Update& update, std::size_t segment_index) {
                      });
     }
     apply(sum_.data(), 0, segment.count);
+  });
+}
+
+Buffer Shard::TakeDifference(bool lossless) {
+  const std::size_t bytes = settings_.range.size() * sizeof(float);
+  if (settings_.timing_only) return Buffer::TimingOnly(bytes);
+  SLACKLINE_CHECK(reference_.size() == segments_.size());
+  Buffer difference = Buffer::Allocate(bytes);
+  for (std::size_t s = 0; s < segments_.size(); ++s) {
+    Subtract(reference_[s].values.floats().data(), segments_[s].values.floats().data(),
+             difference.mutable_floats().data() + segments_[s].offset, segments_[s].count);
   }
-  if (!in_place) {
-    held_bytes_ += segment.values.size();
-    held_.push_back(std::move(segment.values));
+  if (lossless) TakeReference();
+  return difference;
+}
+
+void Shard::Merge(const Buffer& pulled, float weight, bool lossless) {
+  if (settings_.timing_only) return;
+  DropReleased();
+  std::vector<float> before;
+  for (std::size_t s = 0; s < segments_.size(); ++s) {
+    Segment& segment = segments_[s];
+    const std::span<const float> own = segment.values.floats();
+    if (lossless) before.assign(own.begin(), own.end());
+    RewriteSegment(segment, [&](const float* from, float* to) {
+      Blend(weight, pulled.floats().data() + segment.offset, from, to, segment.count);
+    });
+    if (!lossless) continue;
+    const std::span<const float> reference = reference_[s].values.floats();
+    const std::span<const float> now = segment.values.floats();
+    Buffer moved = Buffer::Allocate(segment.count * sizeof(float));
+    const std::span<float> out = moved.mutable_floats();
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] = reference[i] + (now[i] - before[i]);
+    reference_[s].values = std::move(moved);
   }
-  segment.values = std::move(target);
+  if (!lossless) TakeReference();
 }
 
 void Shard::ApplyRows(const Update& update) {
@@ -128,12 +167,13 @@ void Shard::DropReleased() {
 
 bool Shard::SnapshotAllowed() {
   DropReleased();
-  return held_bytes_ < settings_.max_snapshots * settings_.range.size() * sizeof(float) ||
-         held_.empty();
+  const std::uint64_t allowed = settings_.max_snapshots + (reference_.empty() ? 0 : 1);
+  return held_bytes_ < allowed * settings_.range.size() * sizeof(float) || held_.empty();
 }
 
 void Shard::AddTo(Digest& digest) const {
   for (const Segment& segment : segments_) digest.Add(segment.values.floats());
+  for (const Segment& segment : reference_) digest.Add(segment.values.floats());
   for (const std::vector<float>& slot : state_) digest.Add(std::span<const float>(slot));
   for (const RowTable& table : tables_) table.AddTo(digest);
 }

@@ -65,6 +65,18 @@ class Shard {
 
   void Apply(const Update& update);
 
+  // A region's exchange with the global tier (HALoS, Kim et al., ICML 2025).
+  //
+  // What updates have done since the reference, negated as a gradient is: reference - parameters.
+  // `lossless`: the reference moves up to the parameters, so that nothing is reported twice or
+  // never; else it stays until the merge. REQUIRES a reference.
+  Buffer TakeDifference(bool lossless);
+  // parameters <- weight pulled + (1 - weight) parameters. The reference becomes the outcome or,
+  // `lossless`, moves by as much as the parameters did. `pulled` has range().size() values.
+  void Merge(const Buffer& pulled, float weight, bool lossless);
+  // The reference becomes the parameters as they are.
+  void TakeReference() { reference_ = segments_; }
+
   struct Segment {
     std::uint64_t offset = 0;  // In elements from the shard's beginning.
     std::uint64_t count = 0;
@@ -89,13 +101,18 @@ class Shard {
   void AddTo(Digest& digest) const;
 
  private:
-  void ApplyDense(const Update& update, std::size_t segment);
+  // Calls rewrite(before, after) on the segment's values: in place where nobody else holds them,
+  // else into a copy, while the old values are kept for those who do.
+  template <typename Rewrite>
+  void RewriteSegment(Segment& segment, const Rewrite& rewrite);
+  void ApplyDense(const Update& update, Segment& segment);
   void ApplyRows(const Update& update);
   void DropReleased();
 
   const Settings settings_;
   const std::unique_ptr<UpdateRule> rule_;
   std::vector<Segment> segments_;
+  std::vector<Segment> reference_;         // A region's; shares segments that no update changed.
   std::vector<std::vector<float>> state_;  // By slot, the whole shard each.
   std::deque<RowTable> tables_;            // Tables never move.
   std::vector<Buffer> held_;               // Replaced segments that some reader still holds.

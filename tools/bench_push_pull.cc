@@ -167,8 +167,8 @@ Result<PushPullResult> BenchPushPull(const PushPullCase& what, std::uint64_t chu
   options.cluster.max_snapshots = what.window + 1;
   options.cluster.segment_bytes = chunk_bytes;
   options.recipe.gate = "asp";
-  options.recipe.rule = "sgd";
-  options.recipe.lr = 1e-6;
+  options.recipe.rule.name = "sgd";
+  options.recipe.rule.lr = 1e-6;
   SLACKLINE_ASSIGN_OR_RETURN(const auto client_runtime,
                              ZmqRuntime::Create({.self = kClient,
                                                  .run_id = "bench",

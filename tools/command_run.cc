@@ -6,6 +6,7 @@
 #include "core/base/check.h"
 #include "core/base/strings.h"
 #include "core/config/option_text.h"
+#include "core/policy/topology.h"
 #include "core/process/role_process.h"
 #include "core/report/run_folder.h"
 #include "core/report/summary.h"
@@ -28,7 +29,7 @@ struct Place {
 
 std::vector<Place> PlacesAfterScheduler(const ClusterOptions& cluster) {
   std::vector<Place> places;
-  for (std::uint32_t rank = 0; rank < cluster.servers; ++rank)
+  for (std::uint32_t rank = 0; rank < Topology(cluster).servers(); ++rank)
     places.push_back({Role::kServer, rank, Binary::kServer});
   for (std::uint32_t rank = 0; rank < cluster.workers; ++rank)
     places.push_back({Role::kWorker, rank, Binary::kWorker});

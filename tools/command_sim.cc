@@ -7,6 +7,7 @@
 
 #include "core/base/check.h"
 #include "core/base/strings.h"
+#include "core/policy/topology.h"
 #include "core/process/role_process.h"
 #include "core/report/run_folder.h"
 #include "core/report/run_report.h"
@@ -115,6 +116,9 @@ class Simulation {
                       {.seed = options_.cluster.seed,
                        .run_id = options_.cluster.run_id,
                        .sim = options_.sim,
+                       .links = options_.links,
+                       .cluster = options_.cluster,
+                       .own_model_bytes = model_->spec().dense_elements() * sizeof(float),
                        .time_model = std::move(time_model),
                        .on_report = [this](Role, std::uint32_t,
                                            const Report& report) { report_->OnReport(report); },
@@ -153,7 +157,7 @@ class Simulation {
   template <typename Visit>
   void ForEachPlace(const Visit& visit) const {
     visit(Role::kScheduler, 0u);
-    for (std::uint32_t rank = 0; rank < options_.cluster.servers; ++rank)
+    for (std::uint32_t rank = 0; rank < Topology(options_.cluster).servers(); ++rank)
       visit(Role::kServer, rank);
     for (std::uint32_t rank = 0; rank < options_.cluster.workers; ++rank)
       visit(Role::kWorker, rank);

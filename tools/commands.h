@@ -17,6 +17,7 @@ int CommandRun(const Arguments& arguments);
 int CommandSim(const Arguments& arguments);
 int CommandStatus(const Arguments& arguments);
 int CommandVerify(const Arguments& arguments);
+int CommandEvents(const Arguments& arguments);
 int CommandBench(const Arguments& arguments);
 int CommandOptions(const Arguments& arguments);
 

@@ -21,6 +21,7 @@ constexpr Command kCommands[] = {
     {"sim", "the same job in virtual time, in one process", CommandSim},
     {"status", "who takes part in a run, how far it is and who waits for whom", CommandStatus},
     {"verify", "check from a run's event logs that it kept its promises", CommandVerify},
+    {"events", "print a run's event logs, one JSON object a line", CommandEvents},
     {"bench", "how fast the parts are, beside yardsticks measured in the same run", CommandBench},
     {"options", "print every option as docs/OPTIONS.md has it", CommandOptions},
 };

@@ -7,6 +7,7 @@
 
 #include "core/base/strings.h"
 #include "core/policy/decision_scope.h"
+#include "core/policy/topology.h"
 
 namespace slackline {
 namespace {
@@ -16,7 +17,27 @@ using Kind = TraceEvent::Kind;
 class Verifier {
  public:
   explicit Verifier(const VerifyOptions& options) : options_(options) {
-    for (std::uint32_t i = 0; i < options.servers; ++i) shards_.emplace_back(i, options.workers);
+    const auto add_tier = [&](std::optional<std::uint32_t> region, bool of_regions,
+                              std::uint32_t first, std::uint32_t clients) {
+      for (std::uint32_t i = 0; i < options.servers; ++i) {
+        Shard& shard =
+            shards_.emplace_back(static_cast<std::uint32_t>(shards_.size()), first, clients);
+        shard.region = region;
+        shard.of_regions = of_regions;
+        shard.slack = of_regions ? options.region_slack : options.slack;
+        if (!of_regions) continue;
+        // A region begins with the initial parameters, which it need not read.
+        for (Worker& client : shard.workers) client.served[0].push_back(0);
+      }
+    };
+    const bool regional = !options.regions.empty();
+    const auto regions = static_cast<std::uint32_t>(options.regions.size());
+    add_tier(std::nullopt, regional, 0, regional ? regions : options.workers);
+    std::uint32_t first = 0;
+    for (std::uint32_t region = 0; region < regions; ++region) {
+      add_tier(region, false, first, options.regions[region]);
+      first += options.regions[region];
+    }
   }
 
   Verification Run(const std::vector<EventLog>& logs) {
@@ -29,6 +50,7 @@ class Verifier {
     for (const EventLog& log : logs) {
       if (log.header.role == Role::kWorker) TakeWorker(log);
     }
+    for (const Shard& shard : shards_) CheckExchangesWerePushed(shard);
     for (const Shard& shard : shards_) {
       if (!shard.seen && !there_.contains({Role::kServer, shard.rank})) {
         result_.missing.push_back(StrCat("server ", shard.rank));
@@ -54,12 +76,24 @@ class Verifier {
     std::uint64_t clock() const { return fates.size(); }
   };
   struct Shard {
-    Shard(std::uint32_t own_rank, std::uint32_t worker_count)
-        : rank(own_rank), workers(worker_count) {
-      if (worker_count > 0) at_clock[0] = worker_count;
+    Shard(std::uint32_t own_rank, std::uint32_t first, std::uint32_t count)
+        : rank(own_rank), first_client(first), workers(count) {
+      if (count > 0) at_clock[0] = count;
     }
+    // Whether a worker pushes to it.
+    bool Serves(std::uint32_t worker) const {
+      return !of_regions && worker >= first_client && worker - first_client < workers.size();
+    }
+    const Worker& Of(std::uint32_t worker) const { return workers[worker - first_client]; }
+
     std::uint32_t rank;
-    std::vector<Worker> workers;                      // By rank.
+    std::uint32_t first_client;
+    std::optional<std::uint32_t> region;  // Nothing: of the global tier, ...
+    bool of_regions = false;              // ... whose clients are regions.
+    std::optional<std::uint64_t> slack;
+    std::uint64_t exchanges = 0;                      // Begun, and ...
+    std::uint64_t merged = 0;                         // ... merged.
+    std::vector<Worker> workers;                      // From the first client's rank on.
     std::map<std::uint64_t, std::uint32_t> at_clock;  // Clock -> workers there that have not left.
     std::uint64_t version = 0;
     bool seen = false;     // Some log tells of it.
@@ -110,11 +144,14 @@ class Verifier {
 
   void TakeShardEvent(Shard& shard, const TraceEvent& event) {
     if (event.kind == Kind::kCutMade) return TakeCut(shard, event);
-    if (event.rank >= shard.workers.size()) {
+    if (event.kind == Kind::kExchangeBegun || event.kind == Kind::kMerged)
+      return TakeExchange(shard, event);
+    const std::uint32_t index = event.rank - shard.first_client;
+    if (event.rank < shard.first_client || index >= shard.workers.size()) {
       return Violation("shard ", shard.rank, " speaks of worker ", event.rank, "; there are ",
-                       shard.workers.size());
+                       shard.workers.size(), " from ", shard.first_client, " on");
     }
-    Worker& worker = shard.workers[event.rank];
+    Worker& worker = shard.workers[index];
     switch (event.kind) {
       case Kind::kReadServed:
         return TakeRead(shard, worker, event);
@@ -146,6 +183,37 @@ class Verifier {
     }
   }
 
+  void TakeExchange(Shard& shard, const TraceEvent& event) {
+    const auto exchange = [&] {
+      return StrCat("exchange: shard ", shard.rank, " of region ", event.rank,
+                    event.kind == Kind::kMerged ? " merges" : " begins", " exchange ", event.seq);
+    };
+    if (!shard.region.has_value() || *shard.region != event.rank) {
+      return Violation(exchange(), ", which is not its region's");
+    }
+    std::uint64_t& count = event.kind == Kind::kMerged ? shard.merged : shard.exchanges;
+    const std::uint64_t under_way = event.kind == Kind::kMerged ? 1 : 0;
+    if (event.seq != count || shard.exchanges != shard.merged + under_way) {
+      Violation(exchange(), " after ", shard.exchanges, " begun and ", shard.merged, " merged");
+    }
+    ++count;
+    if (event.kind == Kind::kMerged) ++result_.exchanges;
+  }
+
+  // What a region's shard sent up is what the global shard of the same place decided.
+  void CheckExchangesWerePushed(const Shard& shard) {
+    if (!shard.region.has_value()) return;
+    const Shard& above = shards_[shard.rank % options_.servers];
+    const std::uint64_t decided = above.workers[*shard.region].clock();
+    if (decided == shard.exchanges) return;
+    if (TailUnknown(shard) || TailUnknown(above)) {
+      ++result_.unknown;
+    } else {
+      Violation("exchange: shard ", shard.rank, " of region ", *shard.region, " began ",
+                shard.exchanges, " exchanges; shard ", above.rank, " above it decided ", decided);
+    }
+  }
+
   void TakeRead(Shard& shard, Worker& worker, const TraceEvent& event) {
     ++result_.reads_served;
     const auto read = [&] {
@@ -155,9 +223,9 @@ class Verifier {
     const std::uint64_t round = event.seq;
     if (!shard.at_clock.empty()) {
       const std::uint64_t slowest = shard.at_clock.begin()->first;
-      if (options_.slack.has_value() && slowest + *options_.slack < round) {
+      if (shard.slack.has_value() && slowest + *shard.slack < round) {
         Violation("slack: ", read(), " is served while the slowest has finished ", slowest,
-                  "; slack is ", *options_.slack);
+                  "; slack is ", *shard.slack);
       }
       if (event.extra != slowest) {
         Violation("claims: ", read(), " claims a slowest clock of ", event.extra, "; it is ",
@@ -235,9 +303,9 @@ class Verifier {
     const std::uint64_t slowest = shard.at_clock.begin()->first;
     const std::uint64_t spread = shard.at_clock.rbegin()->first - slowest;
     result_.spread_max = std::max(result_.spread_max, spread);
-    if (options_.slack.has_value() && spread > *options_.slack + 1) {
+    if (shard.slack.has_value() && spread > *shard.slack + 1) {
       Violation("slack: shard ", shard.rank, ": finished rounds spread by ", spread, " from ",
-                slowest, " on; slack is ", *options_.slack);
+                slowest, " on; slack is ", *shard.slack);
     }
   }
 
@@ -290,7 +358,7 @@ class Verifier {
 
   void CheckRoundWasRead(const TraceEvent& event) {
     for (const Shard& shard : shards_) {
-      if (event.seq < shard.workers[event.rank].rounds_read) continue;
+      if (!shard.Serves(event.rank) || event.seq < shard.Of(event.rank).rounds_read) continue;
       if (TailUnknown(shard)) {
         ++result_.unknown;
       } else {
@@ -302,7 +370,8 @@ class Verifier {
 
   void CheckAcknowledged(const TraceEvent& event) {
     for (const Shard& shard : shards_) {
-      const std::vector<Fate>& fates = shard.workers[event.rank].fates;
+      if (!shard.Serves(event.rank)) continue;
+      const std::vector<Fate>& fates = shard.Of(event.rank).fates;
       if (event.seq < fates.size()) {
         if (fates[event.seq] != Fate::kApplied) {
           Violation("once: push ", event.seq, " of worker ", event.rank,
@@ -334,7 +403,11 @@ VerifyOptions VerifyOptionsFrom(const Options& options) {
   if (options.recipe.gate == "bsp") verify.slack = 0;
   if (options.recipe.gate == "ssp") verify.slack = options.recipe.slack;
   if (options.cluster.prefetch) verify.own_ahead = options.cluster.max_inflight_pushes - 1;
-  verify.by_tier = DecidesByTier(options.recipe);
+  verify.by_tier = DecidesByTier(options);
+  if (options.cluster.topology == "regional") {
+    verify.regions = WorkersByRegion(options.cluster);
+    if (options.recipe.region_gate == "ssp") verify.region_slack = options.recipe.region_slack;
+  }
   return verify;
 }
 
@@ -344,9 +417,9 @@ std::string Verification::ToString() const {
       "workers: ", rounds_started, " rounds started, ", pushes_sent, " pushes sent, ",
       pushes_acknowledged, " acknowledged\n", "shards: ", reads_served, " reads served, ", applied,
       " pushes applied, ", duplicates, " duplicate, ", discarded, " discarded, ", rejected,
-      " rejected, ", cuts, " cuts\n", "largest spread of finished rounds: ", spread_max,
-      ", largest staleness: ", staleness_max, "\n", "unknown: ", unknown,
-      "\nviolations: ", violations_total, "\n");
+      " rejected, ", cuts, " cuts, ", exchanges, " exchanges\n",
+      "largest spread of finished rounds: ", spread_max, ", largest staleness: ", staleness_max,
+      "\n", "unknown: ", unknown, "\nviolations: ", violations_total, "\n");
   for (const std::string& violation : violations) text += StrCat("  ", violation, "\n");
   if (violations.size() < violations_total) {
     text += StrCat("  and ", violations_total - violations.size(), " more\n");

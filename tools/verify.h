@@ -10,9 +10,14 @@
 //   once      no push is decided twice at a shard; a push acknowledged as applied was applied at
 //             every shard.
 //   own       a read for round c holds c of the reader's own pushes, less those that prefetch runs
-//   ahead. claims    slowest clock, own pushes, staleness, final clock and next seq are as counted
-//   here. versions  never go back and advance one at a time; a tier's cut has one version
-//   everywhere.
+//             ahead.
+//   claims    slowest clock, own pushes, staleness, final clock and next seq are as counted here.
+//   versions  never go back and advance one at a time; a tier's cut has one version everywhere.
+//   exchange  a region's shard begins one exchange after the other's merge, and each one was
+//   decided
+//             as a push by the global shard above it.
+//
+// At the global tier over regions, "worker" in all this is a region.
 //
 // A killed process loses the tail of its log. What only that tail could tell is unknown, and is
 // counted, not blamed. A shard whose server was killed and came back is unknown from there on.
@@ -37,6 +42,10 @@ struct VerifyOptions {
   std::optional<std::uint64_t> slack;  // None: asp.
   std::uint64_t own_ahead = 0;         // Own pushes that a read need not hold yet (prefetch).
   bool by_tier = false;                // One lead decides for all shards.
+  // Workers of each region that has servers of its own; empty: flat. `servers` are those of each
+  // tier, `slack` is among a region's workers, and this one among regions.
+  std::vector<std::uint32_t> regions = {};
+  std::optional<std::uint64_t> region_slack = {};
 };
 
 VerifyOptions VerifyOptionsFrom(const Options& options);
@@ -56,6 +65,7 @@ struct Verification {
   std::uint64_t discarded = 0;
   std::uint64_t rejected = 0;
   std::uint64_t cuts = 0;
+  std::uint64_t exchanges = 0;   // Merged, by each shard of each region.
   std::uint64_t spread_max = 0;  // Of finished rounds, at any shard.
   std::uint64_t staleness_max = 0;
   std::uint64_t unknown = 0;         // What could not be judged.

@@ -77,13 +77,17 @@ void EvaluatorNode::OnInterrupt(Time now, Outbox& out) {
 
 void EvaluatorNode::BeginEvaluating(Time now, Outbox& out) {
   const Roster& roster = member_.roster();
+  // The global tier's: regions differ from it, and from one another.
+  const std::vector<ServerEntry> servers(
+      roster.servers.begin(),
+      roster.servers.begin() +
+          std::min<std::size_t>(options_.cluster.servers, roster.servers.size()));
   session_.emplace(Session::Settings{.rank = member_.rank(),
                                      .retry = member_.timeouts().transfer_retry,
-                                     .one_version = DecidesByTier(options_.recipe),
+                                     .one_version = DecidesByTier(options_),
                                      .timing_only = !options_.model.materialize},
-                   model_->spec(), roster.servers);
-  for (const ServerEntry& server : roster.servers)
-    out.connects.push_back({server.node, server.address});
+                   model_->spec(), servers);
+  for (const ServerEntry& server : servers) out.connects.push_back({server.node, server.address});
   AskForCut(now, out);
 }
 

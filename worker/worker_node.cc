@@ -7,6 +7,8 @@
 #include "core/base/strings.h"
 #include "core/config/agreement.h"
 #include "core/policy/decision_scope.h"
+#include "core/policy/topology.h"
+#include "core/policy/work_plan.h"
 #include "kernels/clip.h"
 #include "kernels/ops.h"
 
@@ -16,9 +18,10 @@ constexpr double kLossWindow = 16;  // Rounds of the moving average that is repo
 }  // namespace
 
 std::uint64_t RoundsOf(const Options& options, const Dataset& train) {
+  if (options.cluster.samples > 0) return std::uint64_t{1} << 40;
   if (options.cluster.rounds > 0) return options.cluster.rounds;
   const double samples = options.cluster.epochs * static_cast<double>(train.examples);
-  const double a_round = static_cast<double>(options.recipe.batch) * options.cluster.workers;
+  const double a_round = static_cast<double>(SamplesPlanned(options, 1));
   return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(std::ceil(samples / a_round)));
 }
 
@@ -34,7 +37,8 @@ WorkerNode::WorkerNode(NodeId, const Options& options, std::shared_ptr<const Mod
                     .address = {},
                     .agreement = Agreement(options),
                     .parameters = model_->spec(),
-                    .rounds = rounds_},
+                    .rounds = rounds_,
+                    .region = options.network.region},
               [this](Time now) { return CurrentStatistics(now); }) {}
 
 // --- Inputs ---
@@ -66,20 +70,37 @@ void WorkerNode::OnInterrupt(Time now, Outbox& out) {
 
 void WorkerNode::BeginTraining(Time now, Outbox& out) {
   const Roster& roster = member_.roster();
+  const Topology topology(options_.cluster);
+  if (roster.servers.size() != topology.servers() || member_.rank() >= topology.workers()) {
+    return member_.Leave(now,
+                         DataLoss(StrCat("the roster names ", roster.servers.size(),
+                                         " servers; expected ", topology.servers())),
+                         out);
+  }
+  local_steps_ = LocalStepsOf(options_, member_.rank());
+  samples_of_round_ = SamplesOfRound(options_, member_.rank());
   if (train_->examples > 0) {
     order_.emplace(options_.cluster.seed, train_->examples, member_.rank(),
                    options_.cluster.workers);
   }
+  const Tier tier = topology.TierOfWorker(member_.rank());
+  const auto first = roster.servers.begin() + tier.first_server;
+  const std::vector<ServerEntry> servers(first, first + tier.servers);
   session_.emplace(Session::Settings{.rank = member_.rank(),
                                      .retry = member_.timeouts().transfer_retry,
                                      .chunk_elements = std::max<std::uint64_t>(
                                          1, options_.cluster.segment_bytes / sizeof(float)),
                                      .max_inflight_pushes = options_.cluster.max_inflight_pushes,
-                                     .one_version = DecidesByTier(options_.recipe),
+                                     .one_version = DecidesByTier(options_),
                                      .timing_only = !options_.model.materialize},
-                   model_->spec(), roster.servers);
-  for (const ServerEntry& server : roster.servers)
-    out.connects.push_back({server.node, server.address});
+                   model_->spec(), servers);
+  for (const ServerEntry& server : servers) out.connects.push_back({server.node, server.address});
+  if (options_.recipe.step == "local" && options_.model.materialize) {
+    auto optimizer =
+        LocalOptimizer::Create(options_.recipe, SamplesPlanned(options_, roster.rounds), model_);
+    if (!optimizer.ok()) return member_.Leave(now, optimizer.status(), out);
+    optimizer_ = std::move(optimizer).value();
+  }
   session_->Open(now, out);
 }
 
@@ -98,7 +119,7 @@ void WorkerNode::Carry(Time now, std::vector<SessionEvent> events, Outbox& out) 
       switch (done->outcome) {
         case PushOutcome::kApplied:
           ++statistics_.pushes_applied;
-          statistics_.samples += options_.recipe.batch;
+          statistics_.samples += samples_of_round_;
           break;
         case PushOutcome::kDiscarded:
           ++statistics_.pushes_discarded;
@@ -110,7 +131,11 @@ void WorkerNode::Carry(Time now, std::vector<SessionEvent> events, Outbox& out) 
     } else if (auto* pulled = std::get_if<PullDoneEvent>(&event)) {
       statistics_.gate_wait_ns +=
           static_cast<std::uint64_t>((now - (round_.has_value() ? now : pull_started_)).count());
-      ready_ = std::move(pulled->content);
+      if (pulled->content.last) {
+        budget_used_ = true;
+      } else {
+        ready_ = std::move(pulled->content);
+      }
     } else if (std::holds_alternative<SessionClosedEvent>(event)) {
       member_.SetState(now, MemberState::kFinished, out);
     } else if (const auto* fenced = std::get_if<SessionFencedEvent>(&event)) {
@@ -132,11 +157,12 @@ void WorkerNode::GoOn(Time now, Outbox& out) {
   }
   // Without prefetch the next read waits for this round's push; with it, it overlaps computing.
   const bool may_ask = options_.cluster.prefetch || !round_.has_value();
-  if (may_ask && next_pull_ < rounds_ && !session_->pulling() && !ready_.has_value()) {
+  if (may_ask && !budget_used_ && next_pull_ < rounds_ && !session_->pulling() &&
+      !ready_.has_value()) {
     AskForRound(now, next_pull_++, out);
   }
-  if (next_pull_ == rounds_ && !round_.has_value() && !ready_.has_value() && !session_->pulling() &&
-      session_->pushes_in_flight() == 0) {
+  if ((budget_used_ || next_pull_ == rounds_) && !round_.has_value() && !ready_.has_value() &&
+      !session_->pulling() && session_->pushes_in_flight() == 0) {
     closing_ = true;
     session_->Close(now, out);
   }
@@ -158,9 +184,9 @@ std::uint64_t WorkerNode::OwnFor(std::uint64_t round) const {
 std::vector<std::uint64_t> WorkerNode::ExamplesOf(std::uint64_t round,
                                                   std::uint64_t data_begin) const {
   if (!order_.has_value()) return {};
-  return options_.recipe.data_order == "global"
-             ? order_->GlobalBatch(data_begin, options_.recipe.batch)
-             : order_->ShardBatch(round, options_.recipe.batch);
+  const auto samples = static_cast<std::uint32_t>(samples_of_round_);
+  return options_.recipe.data_order == "global" ? order_->GlobalBatch(data_begin, samples)
+                                                : order_->ShardBatch(round, samples);
 }
 
 void WorkerNode::Compute(Time now, PullContent parameters, Outbox& out) {
@@ -180,26 +206,43 @@ void WorkerNode::Compute(Time now, PullContent parameters, Outbox& out) {
           .kind = Job::Kind::kCompute,
           .rank = member_.rank(),
           .index = round.number,
+          .work = static_cast<double>(local_steps_),
           .run = [] {}};
   if (options_.model.materialize) {
-    job.run = [model = model_, train = train_, recipe = options_.recipe, result = round.result,
-               examples = round.examples, pulled = round.parameters] {
-      const ParameterSpec& spec = model->spec();
-      result->gradient = Buffer::Allocate(spec.dense_elements() * sizeof(float));
-      Gradient gradient{result->gradient.mutable_floats(), {}};
-      result->loss =
-          model->ComputeGradient(*train, examples, {pulled.dense.floats(), pulled.rows}, gradient);
-      ClipGradient(recipe.clip, static_cast<float>(recipe.clip_norm), spec, gradient.dense,
-                   gradient.rows);
-      result->finite = AllFinite(gradient.dense);
-      for (const Rows& rows : gradient.rows)
-        result->finite = result->finite && AllFinite(rows.values);
-      result->rows = std::move(gradient.rows);
-    };
+    job.run = options_.recipe.step == "local" ? LocalStepsJob(round) : GradientJob(round);
   } else {
     round.result->gradient = Buffer::TimingOnly(model_->spec().dense_elements() * sizeof(float));
   }
   out.jobs.push_back(std::move(job));
+}
+
+std::function<void()> WorkerNode::GradientJob(const Round& round) const {
+  return [model = model_, train = train_, recipe = options_.recipe, result = round.result,
+          examples = round.examples, pulled = round.parameters] {
+    const ParameterSpec& spec = model->spec();
+    result->gradient = Buffer::Allocate(spec.dense_elements() * sizeof(float));
+    Gradient gradient{result->gradient.mutable_floats(), {}};
+    result->loss =
+        model->ComputeGradient(*train, examples, {pulled.dense.floats(), pulled.rows}, gradient);
+    ClipGradient(recipe.clip, static_cast<float>(recipe.clip_norm), spec, gradient.dense,
+                 gradient.rows);
+    result->finite = AllFinite(gradient.dense);
+    for (const Rows& rows : gradient.rows)
+      result->finite = result->finite && AllFinite(rows.values);
+    result->rows = std::move(gradient.rows);
+  };
+}
+
+std::function<void()> WorkerNode::LocalStepsJob(const Round& round) const {
+  return [optimizer = optimizer_, train = train_, steps = local_steps_, result = round.result,
+          examples = round.examples, begun = round.parameters.data_begin,
+          start = round.parameters.dense] {
+    LocalOptimizer::Outcome outcome =
+        optimizer->Run(*train, examples, steps, start.floats(), begun);
+    result->gradient = std::move(outcome.way_back);
+    result->loss = outcome.loss;
+    result->finite = AllFinite(result->gradient.floats());
+  };
 }
 
 void WorkerNode::OnJobDone(Time now, JobId, Outbox& out) {
@@ -221,7 +264,7 @@ void WorkerNode::PushRound(Time now, Outbox& out) {
                    .dense = {},
                    .rows = {},
                    .versions = round_->parameters.versions,
-                   .samples = options_.recipe.batch,
+                   .samples = samples_of_round_,
                    .rejected = !result.finite};
   if (push.rejected) {
     out.Warn(StrCat("round ", round_->number, ": the gradient has a NaN or an infinity (loss ",

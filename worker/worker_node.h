@@ -4,6 +4,7 @@
 #define SLACKLINE_WORKER_WORKER_NODE_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -14,11 +15,13 @@
 #include "core/session/session.h"
 #include "worker/data/data_order.h"
 #include "worker/data/dataset.h"
+#include "worker/local_optimizer.h"
 #include "worker/models/model.h"
 
 namespace slackline {
 
-// How many rounds each worker does: --rounds, or --epochs over the data shared by all workers.
+// How many rounds each worker does: --rounds, or --epochs over the data shared by all workers; as
+// many as it can where --samples ends the run.
 std::uint64_t RoundsOf(const Options& options, const Dataset& train);
 
 class WorkerNode : public Node {
@@ -43,7 +46,7 @@ class WorkerNode : public Node {
     Time started{};
     // The job's result; the job alone touches it until it is done.
     struct Result {
-      Buffer gradient;
+      Buffer gradient;  // Or what stands for it: where the round began less where it ended.
       std::vector<Rows> rows;
       double loss = 0;
       bool finite = true;
@@ -63,6 +66,9 @@ class WorkerNode : public Node {
   void Compute(Time now, PullContent parameters, Outbox& out);
   void PushRound(Time now, Outbox& out);
   std::vector<std::uint64_t> ExamplesOf(std::uint64_t round, std::uint64_t data_begin) const;
+  // What a round computes, to be run on any thread.
+  std::function<void()> GradientJob(const Round& round) const;
+  std::function<void()> LocalStepsJob(const Round& round) const;
   Statistics CurrentStatistics(Time now) const;
 
   const Options options_;
@@ -70,10 +76,14 @@ class WorkerNode : public Node {
   const std::shared_ptr<const Dataset> train_;
   const std::uint64_t rounds_;
   Member member_;
+  std::uint32_t local_steps_ = 1;  // In a round, once the rank is known.
+  std::uint64_t samples_of_round_ = 0;
+  std::shared_ptr<LocalOptimizer> optimizer_;  // Of local steps; a job's while one is under way.
   std::optional<DataOrder> order_;
   std::optional<Session> session_;
   bool opened_ = false;
   bool closing_ = false;
+  bool budget_used_ = false;     // There is no further round.
   std::uint64_t next_pull_ = 0;  // The round to be asked for next.
   Time pull_started_{};
   std::optional<PullContent> ready_;  // Parameters that came ahead of their use.

@@ -34,7 +34,7 @@ void AddModel(std::vector<OptionRow>& t) {
       Text(
           [](O & o) -> auto& { return o.model.data; }, "NAME|PATH"));
   add("hidden", "mlp: width of each hidden layer. Wider learns more and sends more.",
-      WholeNumberList(
+      SomeWholeNumbers(
           [](O & o) -> auto& { return o.model.hidden; }, 1, 1u << 20));
   add("features", "logistic: columns of the data; 0: as many as the file has.",
       WholeNumber(
@@ -51,6 +51,41 @@ void AddModel(std::vector<OptionRow>& t) {
       "timing: false sends sizes without bytes, so that huge models and clusters can be simulated.",
       Switch([](O & o) -> auto& { return o.model.materialize; }));
   t.back().binaries = kOnlySim;
+}
+
+RuleOptions& ServerRule(Options& o) { return o.recipe.rule; }
+RuleOptions& RegionRule(Options& o) { return o.recipe.region_rule; }
+RuleOptions& LocalRule(Options& o) { return o.recipe.local_rule; }
+
+// The same rows for every place that has a rule; names and helps begin as said.
+template <RuleOptions& (*Of)(Options&)>
+void AddRule(std::vector<OptionRow>& t, const std::string& prefix, const std::string& whose) {
+  const auto add = [&](const char* name, const char* help, OptionValue value) {
+    t.push_back({prefix + name, prefix == "region-" ? "Regions" : "Recipe", whose + help,
+                 std::move(value), kTraining, true});
+  };
+  add("rule", "How an update changes the parameters (docs/ALGORITHMS.md).",
+      Choice([](O & o) -> auto& { return Of(o).name; },
+             {"sgd", "momentum", "nesterov", "delayed-nesterov", "adagrad", "adam", "adamw"}));
+  add("lr", "Learning rate. Staleness asks for a smaller one.",
+      RealNumber([](O & o) -> auto& { return Of(o).lr; }, {0, 1e6, true}));
+  add("momentum", "momentum, nesterov, delayed-nesterov: share of the last step that is kept.",
+      RealNumber([](O & o) -> auto& { return Of(o).momentum; }, {0, 1, false, true}));
+  add("beta1", "adam, adamw: decay of the mean of gradients.",
+      RealNumber([](O & o) -> auto& { return Of(o).beta1; }, {0, 1, false, true}));
+  add("beta2", "adam, adamw: decay of the mean of squared gradients.",
+      RealNumber([](O & o) -> auto& { return Of(o).beta2; }, {0, 1, false, true}));
+  add("epsilon", "adagrad, adam, adamw: added to the denominator.",
+      RealNumber([](O & o) -> auto& { return Of(o).epsilon; }, {0, 1, true}));
+  add("weight-decay",
+      "Pull of the parameters towards zero; adamw: beside the gradient, other rules: added to it.",
+      RealNumber([](O & o) -> auto& { return Of(o).weight_decay; }, {0, 1}));
+  add("momentum-delay", "delayed-nesterov: updates from one momentum step to the next.",
+      WholeNumber(
+          [](O & o) -> auto& { return Of(o).momentum_delay; }, 1, 1u << 20));
+  add("momentum-spread",
+      "delayed-nesterov: share of the momentum that the updates in between get; 0: none.",
+      RealNumber([](O & o) -> auto& { return Of(o).momentum_spread; }, {0, 1}));
 }
 
 void AddRecipe(std::vector<OptionRow>& t) {
@@ -84,22 +119,20 @@ void AddRecipe(std::vector<OptionRow>& t) {
       "which "
       "is faster; auto: shard wherever that cannot change the result.",
       Choice([](O & o) -> auto& { return o.recipe.decisions; }, {"auto", "tier", "shard"}));
-  add("rule", "How an update changes the parameters (docs/ALGORITHMS.md).",
-      Choice([](O & o) -> auto& { return o.recipe.rule; },
-             {"sgd", "momentum", "nesterov", "adagrad", "adam", "adamw"}));
-  add("lr", "Learning rate. Staleness asks for a smaller one.",
-      RealNumber([](O & o) -> auto& { return o.recipe.lr; }, {0, 1e6, true}));
-  add("momentum", "momentum, nesterov: share of the last step that is kept.",
-      RealNumber([](O & o) -> auto& { return o.recipe.momentum; }, {0, 1, false, true}));
-  add("beta1", "adam, adamw: decay of the mean of gradients.",
-      RealNumber([](O & o) -> auto& { return o.recipe.beta1; }, {0, 1, false, true}));
-  add("beta2", "adam, adamw: decay of the mean of squared gradients.",
-      RealNumber([](O & o) -> auto& { return o.recipe.beta2; }, {0, 1, false, true}));
-  add("epsilon", "adagrad, adam, adamw: added to the denominator.",
-      RealNumber([](O & o) -> auto& { return o.recipe.epsilon; }, {0, 1, true}));
-  add("weight-decay",
-      "Pull of the parameters towards zero; adamw: beside the gradient, other rules: added to it.",
-      RealNumber([](O & o) -> auto& { return o.recipe.weight_decay; }, {0, 1e3}));
+  AddRule<ServerRule>(t, "", "");
+  add("step",
+      "What a worker does between two exchanges. gradient: one gradient, pushed as it is; local: "
+      "--local-steps steps of its own optimizer, and the way gone.",
+      Choice([](O & o) -> auto& { return o.recipe.step; }, {"gradient", "local"}));
+  AddRule<LocalRule>(t, "local-", "Local steps: ");
+  add("local-steps", "local: steps in a round; more exchange less, and drift further apart.",
+      WholeNumber(
+          [](O & o) -> auto& { return o.recipe.local_steps; }, 1, 1u << 20));
+  add("dynamic-local-steps",
+      "local: steps in proportion to a worker's --speeds, so that slow ones do not hold rounds up; "
+      "the fastest does --local-steps. Rounded down or up, to 1 at least.",
+      Choice([](O & o) -> auto& { return o.recipe.dynamic_local_steps; },
+             {"off", "floor", "ceil"}));
   add("lr-schedule",
       "How the learning rate changes with the samples trained on by all workers together.",
       Choice([](O & o) -> auto& { return o.recipe.lr_schedule; }, {"constant", "step", "cosine"}));
@@ -128,6 +161,70 @@ void AddRecipe(std::vector<OptionRow>& t) {
       Choice([](O & o) -> auto& { return o.recipe.data_order; }, {"shard", "global"}));
 }
 
+void AddRegions(std::vector<OptionRow>& t) {
+  const auto add = [&](const char* name, const char* help, OptionValue value) {
+    t.push_back({name, "Regions", help, std::move(value), kTraining, true});
+  };
+  add("topology",
+      "flat: every worker talks to the global servers; regional: each region has servers of its "
+      "own, which exchange with the global ones.",
+      Choice([](O & o) -> auto& { return o.cluster.topology; }, {"flat", "regional"}));
+  add("regions", "Places that workers live in.",
+      WholeNumber(
+          [](O & o) -> auto& { return o.cluster.regions; }, 1, 4096));
+  add("global-region",
+      "The region that the scheduler, the global servers and the evaluator are in.",
+      WholeNumber(
+          [](O & o) -> auto& { return o.cluster.global_region; }, 0, 4095));
+  add("workers-per-region",
+      "Workers of each region: one number for all, or one a region (0 is allowed). Given alone it "
+      "says --workers; empty: --workers, evenly.",
+      WholeNumberList(
+          [](O & o) -> auto& { return o.cluster.workers_per_region; }, 0, 1u << 20));
+  AddRule<RegionRule>(t, "region-", "A region's servers: ");
+  add("accumulate",
+      "regional: updates of a region, counted from its last merge, after which it begins an "
+      "exchange with the global servers. More spare the slow links.",
+      WholeNumber(
+          [](O & o) -> auto& { return o.recipe.accumulate; }, 1, 1u << 30));
+  add("merge-weight",
+      "regional: share of the global parameters in a region's after an exchange; 0 keeps its own, "
+      "1 takes the global ones.",
+      RealNumber([](O & o) -> auto& { return o.recipe.merge_weight; }, {0, 1}));
+  add("uplink-reference",
+      "regional: what a region's difference is taken from. paper: its parameters after the last "
+      "merge, so updates made during an exchange are never sent; lossless: each update is sent "
+      "once.",
+      Choice([](O & o) -> auto& { return o.recipe.uplink_reference; }, {"paper", "lossless"}));
+  add("region-gate", "regional: may a region's next exchange be answered? As --gate, for regions.",
+      Choice([](O & o) -> auto& { return o.recipe.region_gate; }, {"asp", "ssp"}));
+  add("region-slack", "regional, --region-gate ssp: exchanges that regions may be apart.",
+      WholeNumber(
+          [](O & o) -> auto& { return o.recipe.region_slack; }, 0, 1u << 30));
+  add("region-gbps",
+      "Gigabits a second from each region to each, row by row, inside regions on the diagonal; 0: "
+      "no limit. Empty: regions are names only.",
+      RealNumberList([](O & o) -> auto& { return o.links.region_gbps; }, {0, 1e6}));
+  add("region-latency-ms", "Milliseconds from each region to each, row by row; empty: none.",
+      RealNumberList([](O & o) -> auto& { return o.links.region_latency_ms; },
+                     {0, kMillisecondsMax}));
+  add("region-jitter-ms", "Up to so many milliseconds more between regions; keeps the order.",
+      RealNumber([](O & o) -> auto& { return o.links.region_jitter_ms; }, {0, kMillisecondsMax}));
+  add("asymmetric-links", "Says that a matrix of links is not symmetric on purpose.",
+      Switch([](O & o) -> auto& { return o.links.asymmetric_links; }));
+  add("link-model",
+      "shared: all that goes from one region to another shares its bandwidth, headers count; "
+      "ideal: every pair of processes has all of it and only parameters count, as in published "
+      "models.",
+      Choice([](O & o) -> auto& { return o.links.link_model; }, {"shared", "ideal"}));
+  add("model-bytes",
+      "Bytes that region links count for the whole model, to time a small one as a large one; 0: "
+      "its own size.",
+      WholeNumber(
+          [](O & o) -> auto& { return o.links.model_bytes; }, 0, std::uint64_t{1} << 50));
+  t.back().binaries = kOnlySim;
+}
+
 void AddCluster(std::vector<OptionRow>& t) {
   const auto add = [&](const char* name, const char* help, OptionValue value) {
     t.push_back({name, "Run", help, std::move(value), kTraining, true});
@@ -139,7 +236,7 @@ void AddCluster(std::vector<OptionRow>& t) {
   add("workers", "Processes that compute gradients.",
       WholeNumber(
           [](O & o) -> auto& { return o.cluster.workers; }, 1, 1u << 20));
-  add("servers", "Processes that hold the parameters, an equal part each.",
+  add("servers", "Processes of each tier that hold the parameters, an equal part each.",
       WholeNumber(
           [](O & o) -> auto& { return o.cluster.servers; }, 1, 65536));
   add("evaluate",
@@ -152,6 +249,11 @@ void AddCluster(std::vector<OptionRow>& t) {
   add("rounds", "Rounds of each worker; 0: as many as --epochs come to.",
       WholeNumber(
           [](O & o) -> auto& { return o.cluster.rounds; }, 0, std::uint64_t{1} << 40));
+  add("samples",
+      "Samples that all workers train on together; they end the run, whoever did how many. 0: "
+      "every worker does its --rounds.",
+      WholeNumber(
+          [](O & o) -> auto& { return o.cluster.samples; }, 0, kSamplesMax));
   add("epochs", "Passes over the training data, all workers together.",
       RealNumber([](O & o) -> auto& { return o.cluster.epochs; }, {0, 1e9, true}));
   add("evaluate-every-samples", "Samples between two evaluations; 0: ten evaluations a run.",
@@ -205,6 +307,12 @@ void AddNetwork(std::vector<OptionRow>& t) {
       WholeNumber(
           [](O & o) -> auto& { return o.network.rank; }, -1, 1 << 20),
       kMembers);
+  add("tier", "Which servers this one belongs to: the global ones, or those of --region.",
+      Choice([](O & o) -> auto& { return o.network.tier; }, {"global", "region"}), {kServer});
+  add("region", "The region that this process asks for a place in; -1: any.",
+      WholeNumber(
+          [](O & o) -> auto& { return o.network.region; }, -1, 4095),
+      kMembers);
   add("join-timeout",
       "How long a process looks for the scheduler, and the scheduler waits for everybody.",
       DurationValue(
@@ -225,7 +333,8 @@ void AddTime(std::vector<OptionRow>& t) {
     t.push_back({name, "Time", help, std::move(value), kComputing, false});
   };
   add("compute-time",
-      "How long a round's computing is made to take at least: const:MS, exp:MS (mean), "
+      "How long a round's computing, or each local step, is made to take at least: const:MS, "
+      "exp:MS (mean), "
       "lognormal:MS:SIGMA (median), trace:FILE (one duration in ms a line); empty: as long as it "
       "takes.",
       Text(
@@ -233,6 +342,8 @@ void AddTime(std::vector<OptionRow>& t) {
   add("speeds",
       "Speed of each worker by rank; 0.5 takes twice as long. Workers beyond the list have 1.",
       RealNumberList([](O & o) -> auto& { return o.time.speeds; }, {0, 1e6, true}));
+  t.back().binaries = kTraining;
+  t.back().agreed = true;  // Local steps may depend on it.
   add("inject", "Trouble on purpose: slow:worker3:5x makes worker 3 five times slower.",
       TextList(
           [](O & o) -> auto& { return o.time.inject; }, "slow:workerN:Kx"));
@@ -275,6 +386,10 @@ void AddSim(std::vector<OptionRow>& t) {
   add("apply-ms", "Milliseconds that a server takes to apply an update.",
       RealNumber(
           [](O & o) -> auto& { return o.sim.apply_ms; }, milliseconds));
+  add("collective",
+      "What an exchange of all workers is timed as. star: as it goes, through the servers; ring: "
+      "messages are free and an update takes as long as a ring all-reduce over the region links.",
+      Choice([](O & o) -> auto& { return o.sim.collective; }, {"star", "ring"}));
   add("encode", "Pass every message through the wire format, as real sockets do. false is faster.",
       Switch([](O & o) -> auto& { return o.sim.encode; }));
   add("deadline-s", "Virtual seconds after which a run that has not ended has failed.",
@@ -321,6 +436,7 @@ std::vector<OptionRow> MakeTable() {
   std::vector<OptionRow> table;
   AddModel(table);
   AddRecipe(table);
+  AddRegions(table);
   AddCluster(table);
   AddNetwork(table);
   AddTime(table);
@@ -350,12 +466,14 @@ const char* BinaryName(Binary binary) {
       return "slackline verify";
     case kBench:
       return "slackline bench";
+    case kEvents:
+      return "slackline events";
   }
   return "slackline";
 }
 
 const char* BinaryArguments(Binary binary) {
-  if (binary == kVerify) return "DIR";
+  if (binary == kVerify || binary == kEvents) return "DIR";
   if (binary == kBench) return "push-pull";
   return "";
 }

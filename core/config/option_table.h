@@ -23,14 +23,15 @@ enum class Binary : std::uint8_t {
   kStatus = 5,
   kVerify = 6,
   kBench = 7,
+  kEvents = 8,
 };
 inline constexpr Binary kBinaries[] = {Binary::kRun,    Binary::kSim,    Binary::kScheduler,
                                        Binary::kServer, Binary::kWorker, Binary::kStatus,
-                                       Binary::kVerify, Binary::kBench};
+                                       Binary::kVerify, Binary::kBench,  Binary::kEvents};
 
 // As typed: "slackline run", "slackline-server".
 const char* BinaryName(Binary binary);
-// What stands beside the options: "DIR" for verify.
+// What stands beside the options: "DIR" for verify and events.
 const char* BinaryArguments(Binary binary);
 
 class BinarySet {

@@ -222,7 +222,12 @@ OptionValue TextList(FieldOf<std::vector<std::string>> field, std::string placeh
 
 OptionValue WholeNumberList(FieldOf<std::vector<std::uint32_t>> field, std::uint32_t min,
                             std::uint32_t max) {
-  OptionValue value = List(field, "N", WholeNumberItem(min, max));
+  return List(field, "N", WholeNumberItem(min, max));
+}
+
+OptionValue SomeWholeNumbers(FieldOf<std::vector<std::uint32_t>> field, std::uint32_t min,
+                             std::uint32_t max) {
+  OptionValue value = WholeNumberList(field, min, max);
   value.set = [set = value.set, bounds = value.bounds](Options& options, std::string_view text) {
     return text.empty() ? NotWithin(text, bounds) : set(options, text);
   };

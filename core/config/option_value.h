@@ -55,9 +55,11 @@ OptionValue Choice(FieldOf<std::string> field, std::vector<std::string> choices)
 OptionValue Text(FieldOf<std::string> field, std::string placeholder);
 // "a,b,c"; "" is the empty list.
 OptionValue TextList(FieldOf<std::vector<std::string>> field, std::string placeholder);
-// At least one.
 OptionValue WholeNumberList(FieldOf<std::vector<std::uint32_t>> field, std::uint32_t min,
                             std::uint32_t max);
+// At least one.
+OptionValue SomeWholeNumbers(FieldOf<std::vector<std::uint32_t>> field, std::uint32_t min,
+                             std::uint32_t max);
 OptionValue RealNumberList(FieldOf<std::vector<double>> field, RealBounds bounds);
 
 }  // namespace slackline

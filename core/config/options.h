@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/base/time.h"
+#include "slackline/rule_options.h"
 
 namespace slackline {
 
@@ -32,13 +33,18 @@ struct RecipeOptions {
   std::uint32_t slack = 3;           // ssp: s of docs/PROTOCOL.md
   std::string collector = "each";    // each | all
   std::string decisions = "auto";    // auto | tier | shard: who decides, the lead or every shard
-  std::string rule = "sgd";          // sgd | momentum | nesterov | adagrad | adam | adamw
-  double lr = 0.1;
-  double momentum = 0.9;                 // momentum, nesterov
-  double beta1 = 0.9, beta2 = 0.999;     // adam, adamw
-  double epsilon = 1e-8;                 // adagrad, adam, adamw
-  double weight_decay = 0.0;             // adamw: decoupled; else added to the gradient
-  std::string lr_schedule = "constant";  // constant | step | cosine
+  RuleOptions rule;                  // of the global tier, which is the only one when flat
+  RuleOptions region_rule;           // of each region's tier
+  std::string step = "gradient";     // gradient | local: what a worker does between two exchanges
+  RuleOptions local_rule;            // local: the worker's own optimizer
+  std::uint32_t local_steps = 1;     // local: H, of the fastest worker
+  std::string dynamic_local_steps = "off";  // off | floor | ceil: H in proportion to --speeds
+  std::string region_gate = "asp";          // asp | ssp: among regions, at the global tier
+  std::uint32_t region_slack = 3;           // exchanges
+  std::uint32_t accumulate = 32;            // K: a region's updates from one merge to an exchange
+  double merge_weight = 0.25;               // alpha: share of the global parameters in a merge
+  std::string uplink_reference = "paper";   // paper | lossless: what a difference is taken from
+  std::string lr_schedule = "constant";     // constant | step | cosine
   std::uint64_t warmup_samples = 0;
   std::uint64_t lr_step_samples = 0;  // step: every so many samples ...
   double lr_step_factor = 0.1;        // ... multiply by this
@@ -52,11 +58,17 @@ struct RecipeOptions {
 // The run as a whole. Agreed by the whole cluster.
 struct ClusterOptions {
   std::string run_id = "default";
+  std::string topology = "flat";    // flat | regional: whether regions have servers of their own
+  std::uint32_t regions = 1;        // places that workers live in
+  std::uint32_t global_region = 0;  // where the global servers are
+  std::vector<std::uint32_t> workers_per_region;  // one number for all, or one a region; empty:
+                                                  // --workers, evenly
   std::uint32_t workers = 4;
-  std::uint32_t servers = 2;
-  bool evaluate = true;  // one evaluator takes part
+  std::uint32_t servers = 2;  // of each tier
+  bool evaluate = true;       // one evaluator takes part
   std::uint64_t seed = 1;
   std::uint64_t rounds = 0;                  // of each worker; 0: from epochs
+  std::uint64_t samples = 0;                 // of all workers; ends the run, 0: rounds do
   double epochs = 1.0;                       // over the training data, all workers together
   std::uint64_t evaluate_every_samples = 0;  // 0: ten times a run
   bool prefetch = false;                     // ask for the next parameters before this round's push
@@ -72,6 +84,8 @@ struct NetworkOptions {
   std::string ports = "0";                   // one port, a range "7000-7099", or 0: any
   std::string advertise;                     // HOST or HOST:PORT told to others; "": as bound
   std::int64_t rank = -1;                    // preferred; -1: any
+  std::string tier = "global";               // slackline-server: global | region
+  std::int64_t region = -1;                  // a worker's or region server's; -1: any
   Duration join_timeout = 60s;               // to find the scheduler and be welcomed
   Duration patience = 10s;  // silence after which a peer is taken for lost; other waits derive
 };
@@ -80,8 +94,20 @@ struct NetworkOptions {
 struct TimeOptions {
   std::string compute_time =
       "";                      // "": as it is; const:MS | exp:MS | lognormal:MS:SIGMA | trace:FILE
-  std::vector<double> speeds;  // a worker; 1: as compute_time says, 0.5: twice as long
+  std::vector<double> speeds;  // of each worker; 1: as compute_time says, 0.5: twice as long
   std::vector<std::string> inject;  // "slow:worker3:5x"
+};
+
+// The links between regions; matrices are row by row, from and then to. In virtual time they say
+// when messages arrive; over real sockets messages are held back that long.
+struct LinkOptions {
+  std::vector<double> region_gbps;        // regions x regions; 0: no limit; empty: no region links
+  std::vector<double> region_latency_ms;  // regions x regions; empty: none
+  double region_jitter_ms = 0.0;          // uniform, added to the latency between regions
+  bool asymmetric_links = false;          // a matrix may differ from its transpose
+  std::string link_model = "shared";      // shared | ideal
+  std::uint64_t model_bytes = 0;          // virtual time: what links count for the whole model;
+                                          // 0: its size
 };
 
 // Virtual time only.
@@ -96,6 +122,7 @@ struct SimOptions {
   std::vector<std::string> partition;  // "worker1:FROM_MS:TO_MS": cut off in that time
   std::vector<std::string> crash;      // "worker1:AT_MS:BACK_MS"
   double apply_ms = 0.0;               // a server's apply
+  std::string collective = "star";     // star | ring: what an exchange of all workers is timed as
   bool encode = true;                  // pass every message through the codec
   double deadline_s = 1e6;             // virtual; a run that reaches it has failed
 };
@@ -119,6 +146,7 @@ struct Options {
   ClusterOptions cluster;
   NetworkOptions network;
   TimeOptions time;
+  LinkOptions links;
   SimOptions sim;
   OutputOptions output;
   ProcessOptions process;

@@ -11,6 +11,7 @@
 #include "core/base/strings.h"
 #include "core/config/recipes.h"
 #include "core/config/validate.h"
+#include "core/policy/topology.h"
 
 namespace slackline {
 namespace {
@@ -35,6 +36,7 @@ po::options_description Description() {
     add(row.name.c_str(), value);
   }
   add("config", po::value<std::string>());
+  add("env", po::value<std::string>());
   add("help", "");
   return description;
 }
@@ -105,6 +107,7 @@ struct CommandLineContent {
   std::vector<Setting> settings;
   std::vector<std::string> positional;
   std::optional<std::string> config;
+  std::optional<std::string> env;
   bool help = false;
 };
 
@@ -127,6 +130,8 @@ Result<CommandLineContent> ReadCommandLine(Binary binary,
         content.help = true;
       } else if (option.string_key == "config") {
         content.config = value;
+      } else if (option.string_key == "env") {
+        content.env = value;
       } else {
         content.settings.push_back({option.string_key, value, "flag", "--" + option.string_key});
       }
@@ -142,9 +147,9 @@ Result<CommandLineContent> ReadCommandLine(Binary binary,
 }
 
 // One line at a time, so that every setting knows its line.
-Result<std::vector<Setting>> ReadFile(Binary binary, const std::string& path) {
+Result<std::vector<Setting>> ReadFile(Binary binary, const char* flag, const std::string& path) {
   std::ifstream file(path);
-  if (!file) return NotFound(StrCat("--config ", path, ": the file cannot be opened"));
+  if (!file) return NotFound(StrCat("--", flag, " ", path, ": the file cannot be opened"));
   const po::options_description description = Description();
   std::vector<Setting> settings;
   std::string line;
@@ -203,6 +208,16 @@ void FillInCollector(Parsed& parsed) {
   parsed.source["collector"] = "gate bsp";
 }
 
+// Who says how many workers each region has says how many there are.
+void FillInWorkers(Parsed& parsed) {
+  ClusterOptions& cluster = parsed.options.cluster;
+  if (cluster.workers_per_region.empty() || parsed.Given("workers")) return;
+  std::uint64_t workers = 0;
+  for (const std::uint32_t count : WorkersByRegion(cluster)) workers += count;
+  cluster.workers = static_cast<std::uint32_t>(std::min<std::uint64_t>(workers, 1u << 20));
+  parsed.source["workers"] = "workers-per-region";
+}
+
 Status CheckForBinary(Binary binary, const Parsed& parsed) {
   const std::size_t arguments = *BinaryArguments(binary) == '\0' ? 0 : 1;
   if (parsed.positional.size() > arguments) {
@@ -223,13 +238,15 @@ Result<Parsed> Assemble(Binary binary, CommandLineContent content) {
   parsed.positional = std::move(content.positional);
   parsed.help = content.help;
   if (parsed.help) return parsed;
-  if (content.config.has_value()) {
-    SLACKLINE_ASSIGN_OR_RETURN(const std::vector<Setting> settings,
-                               ReadFile(binary, *content.config));
+  // The environment first: what is said of this run overrides what is said of the machines.
+  for (const auto& [flag, path] : {std::pair("env", content.env), {"config", content.config}}) {
+    if (!path.has_value()) continue;
+    SLACKLINE_ASSIGN_OR_RETURN(const std::vector<Setting> settings, ReadFile(binary, flag, *path));
     SLACKLINE_RETURN_IF_ERROR(ApplyLayer(settings, parsed));
   }
   SLACKLINE_RETURN_IF_ERROR(ApplyLayer(content.settings, parsed));
   FillInCollector(parsed);
+  FillInWorkers(parsed);
   SLACKLINE_RETURN_IF_ERROR(Validate(parsed.options));
   SLACKLINE_RETURN_IF_ERROR(CheckForBinary(binary, parsed));
   return parsed;
@@ -255,7 +272,7 @@ std::string NearestOption(Binary binary, const std::string& name) {
   for (const OptionRow& row : OptionTable()) {
     if (row.binaries.Has(binary)) known.push_back(row.name);
   }
-  known.insert(known.end(), {"config", "help"});
+  known.insert(known.end(), {"config", "env", "help"});
   return NearestName(name, known);
 }
 

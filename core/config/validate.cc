@@ -11,6 +11,7 @@
 #include "core/config/option_table.h"
 #include "core/config/recipes.h"
 #include "core/policy/decision_scope.h"
+#include "core/policy/topology.h"
 #include "core/session/timeouts.h"
 
 namespace slackline {
@@ -26,7 +27,8 @@ Status CheckEachOption(const Options& options) {
   return Status::Ok();
 }
 
-Status CheckRecipe(const RecipeOptions& recipe) {
+Status CheckRecipe(const Options& options) {
+  const RecipeOptions& recipe = options.recipe;
   if (FindRecipe(recipe.algorithm) == nullptr) {
     std::vector<std::string> names;
     for (const Recipe& known : Recipes()) names.push_back(known.name);
@@ -44,10 +46,16 @@ Status CheckRecipe(const RecipeOptions& recipe) {
         StrCat("--gate bsp with --collector ", recipe.collector,
                ": bsp makes one update a round; use --collector all, or --gate ssp --slack 0"));
   }
-  if (recipe.decisions == "shard" && NeedsOneLead(recipe)) {
+  if (recipe.step == "gradient" && recipe.dynamic_local_steps != "off") {
+    return InvalidArgument(StrCat("--dynamic-local-steps ", recipe.dynamic_local_steps,
+                                  " with --step gradient: there are no local steps; use --step "
+                                  "local"));
+  }
+  if (recipe.decisions == "shard" && NeedsOneLead(options)) {
     return InvalidArgument(
         StrCat("--decisions shard with --gate ", recipe.gate, " --collector ", recipe.collector,
-               " --data-order ", recipe.data_order,
+               " --data-order ", recipe.data_order, " --topology ", options.cluster.topology,
+               " --samples ", options.cluster.samples,
                ": shards could decide differently; use --decisions auto or tier"));
   }
   if (recipe.lr_schedule == "step" && recipe.lr_step_samples == 0) {
@@ -70,6 +78,10 @@ Status CheckModel(const Options& options) {
         StrCat("--data-order global with --model ", model,
                ": a sparse model must know its rows before it asks; use --data-order shard"));
   }
+  if (sparse && options.recipe.step == "local") {
+    return InvalidArgument(StrCat("--step local with --model ", model,
+                                  ": local steps need all parameters; use --step gradient"));
+  }
   return Status::Ok();
 }
 
@@ -85,6 +97,70 @@ Status CheckCluster(const Options& options) {
     return InvalidArgument(StrCat("--segment-bytes ", cluster.segment_bytes,
                                   " is not a multiple of ", sizeof(float),
                                   ", the size of a parameter"));
+  }
+  return Status::Ok();
+}
+
+Status CheckMatrix(const char* name, const std::vector<double>& matrix, const Options& options) {
+  const std::size_t regions = options.cluster.regions;
+  if (matrix.empty()) return Status::Ok();
+  if (matrix.size() != regions * regions) {
+    return InvalidArgument(StrCat("--", name, " has ", matrix.size(), " numbers; --regions ",
+                                  regions, " needs ", regions * regions, ", a row a region"));
+  }
+  for (std::size_t from = 0; from < regions; ++from) {
+    for (std::size_t to = 0; to < from; ++to) {
+      const double there = matrix[from * regions + to];
+      const double back = matrix[to * regions + from];
+      if (there == back || options.links.asymmetric_links) continue;
+      return InvalidArgument(StrCat("--", name, " is not symmetric: ", there, " from region ", from,
+                                    " to ", to, ", ", back,
+                                    " back; correct it, or set --asymmetric-links"));
+    }
+  }
+  return Status::Ok();
+}
+
+Status CheckRegions(const Options& options) {
+  const ClusterOptions& cluster = options.cluster;
+  if (cluster.global_region >= cluster.regions) {
+    return InvalidArgument(StrCat("--global-region ", cluster.global_region,
+                                  ": there is no such region; --regions ", cluster.regions,
+                                  " are 0 to ", cluster.regions - 1));
+  }
+  const std::vector<std::uint32_t>& given = cluster.workers_per_region;
+  if (given.size() > 1 && given.size() != cluster.regions) {
+    return InvalidArgument(StrCat("--workers-per-region has ", given.size(),
+                                  " numbers; --regions is ", cluster.regions));
+  }
+  std::uint64_t workers = 0;
+  for (const std::uint32_t count : WorkersByRegion(cluster)) workers += count;
+  if (workers != cluster.workers) {
+    return InvalidArgument(StrCat("--workers ", cluster.workers, " do not fill --regions ",
+                                  cluster.regions, ": they take ", workers,
+                                  "; give --workers-per-region alone"));
+  }
+  SLACKLINE_RETURN_IF_ERROR(CheckMatrix("region-gbps", options.links.region_gbps, options));
+  SLACKLINE_RETURN_IF_ERROR(
+      CheckMatrix("region-latency-ms", options.links.region_latency_ms, options));
+  if (options.sim.collective == "ring" &&
+      (cluster.topology != "flat" || options.links.region_gbps.empty())) {
+    return InvalidArgument(
+        "--collective ring needs --topology flat and --region-gbps, the links that it runs over");
+  }
+  if (cluster.topology == "flat") return Status::Ok();
+  const std::string& model = options.model.model;
+  if (model == "logistic" || model == "factorization") {
+    return InvalidArgument(StrCat("--topology regional with --model ", model,
+                                  ": regions exchange dense parameters only"));
+  }
+  if (options.recipe.data_order == "global") {
+    return InvalidArgument(
+        "--topology regional with --data-order global: regions hand out no common cursor; use "
+        "--data-order shard");
+  }
+  if (options.network.tier == "region" && options.network.region < 0 && options.network.rank < 0) {
+    return InvalidArgument("--tier region needs --region, the region this server is for");
   }
   return Status::Ok();
 }
@@ -134,9 +210,10 @@ Status CheckTimeouts(const NetworkOptions& network) {
 
 Status Validate(const Options& options) {
   SLACKLINE_RETURN_IF_ERROR(CheckEachOption(options));
-  SLACKLINE_RETURN_IF_ERROR(CheckRecipe(options.recipe));
+  SLACKLINE_RETURN_IF_ERROR(CheckRecipe(options));
   SLACKLINE_RETURN_IF_ERROR(CheckModel(options));
   SLACKLINE_RETURN_IF_ERROR(CheckCluster(options));
+  SLACKLINE_RETURN_IF_ERROR(CheckRegions(options));
   SLACKLINE_RETURN_IF_ERROR(CheckTime(options));
   return CheckTimeouts(options.network);
 }

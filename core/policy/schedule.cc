@@ -8,7 +8,7 @@
 
 namespace slackline {
 
-Result<LearningRate> LearningRate::Create(const RecipeOptions& options,
+Result<LearningRate> LearningRate::Create(double lr, const RecipeOptions& options,
                                           std::uint64_t total_samples) {
   LearningRate schedule;
   if (options.lr_schedule == "constant") {
@@ -24,13 +24,19 @@ Result<LearningRate> LearningRate::Create(const RecipeOptions& options,
     return InvalidArgument(
         StrCat("no lr schedule '", options.lr_schedule, "'; there are constant, step, cosine"));
   }
-  schedule.lr_ = options.lr;
+  schedule.lr_ = lr;
   schedule.batch_ = std::max<std::uint64_t>(1, options.batch);
   schedule.warmup_ = options.warmup_samples;
   schedule.step_ = options.lr_step_samples;
   schedule.step_factor_ = options.lr_step_factor;
   schedule.final_factor_ = options.lr_final_factor;
   schedule.total_ = total_samples;
+  return schedule;
+}
+
+LearningRate LearningRate::Constant(double lr) {
+  LearningRate schedule;
+  schedule.lr_ = lr;
   return schedule;
 }
 

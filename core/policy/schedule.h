@@ -1,5 +1,6 @@
 // LearningRate: the learning rate as a function of the samples trained on so far by all workers
-// together. Stamped by whoever decides an update, never counted by a worker's own steps.
+// together. Stamped by whoever decides an update, never counted by a worker's own steps. Where
+// workers take local steps it shapes their rate, from the cursor that the lead gave the round.
 #ifndef SLACKLINE_CORE_POLICY_SCHEDULE_H_
 #define SLACKLINE_CORE_POLICY_SCHEDULE_H_
 
@@ -13,9 +14,12 @@ namespace slackline {
 
 class LearningRate {
  public:
-  // `total_samples` is the run's budget; cosine ends there.
+  // `lr` is the rate that the schedule shapes; `total_samples` the run's budget, where cosine ends.
   // Errors: kInvalidArgument for an unknown schedule or a step of 0 samples.
-  static Result<LearningRate> Create(const RecipeOptions& options, std::uint64_t total_samples);
+  static Result<LearningRate> Create(double lr, const RecipeOptions& options,
+                                     std::uint64_t total_samples);
+  // The same rate for ever.
+  static LearningRate Constant(double lr);
 
   // The rate of an update made after `samples`:
   //   warm-up:  lr (samples + batch) / warmup, while samples < warmup

@@ -106,6 +106,8 @@ Status RunNode(Role role, const Parsed& parsed, const MakeRoleNode& make_node) {
            .run_id = options.cluster.run_id,
            .listen = role == Role::kScheduler || role == Role::kServer,
            .network = network,
+           .links = options.links,
+           .cluster = options.cluster,
            .time_model = std::move(time_model),
            .observer = &observer,
            .on_report =

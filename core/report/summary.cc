@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/strings.h"
+#include "core/policy/topology.h"
 #include "core/report/progress.h"
 #include "core/report/readable.h"
 
@@ -20,7 +21,9 @@ constexpr std::size_t kBarWidth = 40;
 
 // Of all members, added up or taken from the lead, as each count needs.
 struct Totals {
-  Statistics lead;
+  Statistics lead;     // Of the global tier.
+  Statistics applied;  // Of the tiers that workers push to, their leads' together.
+  Json regions = Json::array();
   std::uint64_t workers = 0;
   std::uint64_t rounds = 0;
   std::uint64_t sent = 0;
@@ -34,6 +37,48 @@ struct Totals {
   std::uint64_t with_loss = 0;
   Json bytes = Json::object();
 };
+
+Json StalenessOf(const Histogram& histogram) {
+  const bool any = histogram.count() > 0;
+  return {{"mean", histogram.mean()},
+          {"p50", any ? histogram.Quantile(0.5) : 0},
+          {"p99", any ? histogram.Quantile(0.99) : 0},
+          {"max", histogram.max()},
+          {"histogram", histogram.bins()}};
+}
+
+void AddApplied(const Statistics& s, Statistics& applied) {
+  applied.version += s.version;
+  applied.slices_applied += s.slices_applied;
+  applied.slices_discarded += s.slices_discarded;
+  applied.slices_rejected += s.slices_rejected;
+  applied.samples_applied += s.samples_applied;
+  applied.staleness.Merge(s.staleness);
+}
+
+void AddServer(const MemberStatus& member, const Topology& topology, Totals& totals) {
+  const Statistics& s = member.statistics;
+  const Tier tier = topology.TierOfServer(member.rank);
+  totals.duplicate = std::max(totals.duplicate, s.slices_duplicate);
+  if (!tier.of_regions) totals.spread_max = std::max(totals.spread_max, s.clock_spread_max);
+  if (tier.region.has_value()) {
+    const std::string name = StrCat("region", *tier.region);
+    totals.bytes[name + " -> global"] =
+        totals.bytes.value(name + " -> global", std::uint64_t{0}) + s.bytes_pushed;
+    totals.bytes["global -> " + name] =
+        totals.bytes.value("global -> " + name, std::uint64_t{0}) + s.bytes_pulled;
+  }
+  if (member.rank != tier.first_server) return;  // What follows is the lead's to say.
+  if (member.rank == 0) totals.lead = s;
+  if (!tier.of_regions) AddApplied(s, totals.applied);
+  if (!tier.region.has_value()) return;
+  totals.regions.push_back({{"region", *tier.region},
+                            {"workers", tier.clients},
+                            {"updates", s.version},
+                            {"exchanges", s.exchanges},
+                            {"samples", s.samples_applied},
+                            {"staleness", StalenessOf(s.staleness)}});
+}
 
 void AddWorker(const MemberStatus& member, Totals& totals) {
   const Statistics& s = member.statistics;
@@ -51,7 +96,8 @@ void AddWorker(const MemberStatus& member, Totals& totals) {
   totals.bytes[StrCat("servers -> worker", member.rank)] = s.bytes_pulled;
 }
 
-Totals TotalsOf(const SummaryReport& report) {
+Totals TotalsOf(const Options& options, const SummaryReport& report) {
+  const Topology topology(options.cluster);
   Totals totals;
   for (const MemberStatus& member : report.members) {
     const Statistics& s = member.statistics;
@@ -60,10 +106,7 @@ Totals TotalsOf(const SummaryReport& report) {
     if (member.role == Role::kEvaluator) {
       totals.bytes[StrCat("servers -> evaluator", member.rank)] = s.bytes_pulled;
     }
-    if (member.role != Role::kServer) continue;
-    if (member.rank == 0) totals.lead = s;
-    totals.duplicate = std::max(totals.duplicate, s.slices_duplicate);
-    totals.spread_max = std::max(totals.spread_max, s.clock_spread_max);
+    if (member.role == Role::kServer) AddServer(member, topology, totals);
   }
   return totals;
 }
@@ -90,15 +133,6 @@ void AddEvaluations(const Options& options, const SummaryReport& report, Json& j
   json["best_loss"] = best_loss;
   json["metric"] = sorted.back().metric;
   json["best_metric"] = best_metric;
-}
-
-Json StalenessOf(const Histogram& histogram) {
-  const bool any = histogram.count() > 0;
-  return {{"mean", histogram.mean()},
-          {"p50", any ? histogram.Quantile(0.5) : 0},
-          {"p99", any ? histogram.Quantile(0.99) : 0},
-          {"max", histogram.max()},
-          {"histogram", histogram.bins()}};
 }
 
 std::string Bars(const std::vector<std::uint64_t>& histogram) {
@@ -168,6 +202,13 @@ std::string Describe(const Json& json) {
                  " rejected\n");
   text += StrCat("waiting         ", Fixed(100 * NumberOr(waits, "gate_share", 0), 1),
                  "% of the workers' time for parameters\n");
+  for (const Json& region : json.value("by_region", Json::array())) {
+    text +=
+        StrCat("region ", region.at("region"), "        ", region.at("updates"), " updates of ",
+               region.at("workers"), " workers, ", region.at("exchanges"),
+               " exchanges, staleness mean ", Fixed(NumberOr(region.at("staleness"), "mean", 0), 2),
+               ", max ", region.at("staleness").at("max"), "\n");
+  }
   text += StrCat("slack           clocks spread by at most ", json.at("slack_max"), "\n");
   text += StrCat("staleness       mean ", Fixed(NumberOr(staleness, "mean", 0), 2), ", p50 ",
                  staleness.at("p50"), ", p99 ", staleness.at("p99"), ", max ", staleness.at("max"),
@@ -179,7 +220,8 @@ std::string Describe(const Json& json) {
 
 std::string SummaryJson(const Options& options, const SummaryReport& report, bool virtual_time,
                         const FaultCounts& faults) {
-  const Totals totals = TotalsOf(report);
+  const Totals totals = TotalsOf(options, report);
+  const Topology topology(options.cluster);
   const double seconds = Seconds(report.running);
   const double worker_seconds =
       seconds * static_cast<double>(std::max<std::uint64_t>(1, totals.workers));
@@ -188,16 +230,16 @@ std::string SummaryJson(const Options& options, const SummaryReport& report, boo
                {"gate", options.recipe.gate},
                {"slack", options.recipe.slack},
                {"collector", options.recipe.collector},
-               {"rule", options.recipe.rule},
+               {"rule", options.recipe.rule.name},
                {"model", options.model.model},
                {"data", options.model.data},
                {"seed", options.cluster.seed},
                {"workers", options.cluster.workers},
                {"servers", options.cluster.servers},
-               {"regions", 0},
+               {"regions", topology.regional() ? topology.regions() : 0},
                {"failed", report.failed},
                {"reason", report.reason},
-               {"samples", totals.lead.samples_applied},
+               {"samples", totals.applied.samples_applied},
                {"updates", totals.lead.version},
                {"rounds", totals.rounds},
                {virtual_time ? "virtual_s" : "wall_s", seconds}};
@@ -205,16 +247,21 @@ std::string SummaryJson(const Options& options, const SummaryReport& report, boo
   json["training_loss"] =
       totals.with_loss == 0 ? Json() : Json(totals.loss / static_cast<double>(totals.with_loss));
   json["staleness"] = StalenessOf(totals.lead.staleness);
+  if (topology.regional()) {  // Above is the global tier's, of regions; here workers' pushes.
+    json["worker_staleness"] = StalenessOf(totals.applied.staleness);
+    json["by_region"] = totals.regions;
+  }
   json["slack_max"] = totals.spread_max;
   json["bytes"] = totals.bytes;
   json["pushes"] = {{"sent", totals.sent},
-                    {"applied", totals.lead.slices_applied},
+                    {"applied", totals.applied.slices_applied},
                     {"duplicate", totals.duplicate},
-                    {"discarded", totals.lead.slices_discarded},
-                    {"rejected", totals.lead.slices_rejected}};
+                    {"discarded", totals.applied.slices_discarded},
+                    {"rejected", totals.applied.slices_rejected}};
   json["waits"] = {{"gate_s", totals.gate_wait_s},
                    {"gate_share", worker_seconds > 0 ? totals.gate_wait_s / worker_seconds : 0.0},
-                   {"compute_s", totals.compute_s}};
+                   {"compute_s", totals.compute_s},
+                   {"compute_share", worker_seconds > 0 ? totals.compute_s / worker_seconds : 0.0}};
   json["faults"] = {{"slices_retried", totals.retried}, {"frames_refused", totals.refused}};
   for (const auto& [name, count] : faults) json["faults"][name] = count;
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

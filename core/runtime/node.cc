@@ -4,6 +4,8 @@ namespace slackline {
 
 void Outbox::Clear() {
   connects.clear();
+  located.clear();
+  located_at.reset();
   sends.clear();
   timers.clear();
   jobs.clear();

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -54,13 +55,22 @@ struct Outbox {
   struct Connect {
     NodeId node;
     std::string address;
+    std::optional<std::uint32_t> region{};  // Where it is, for links between regions.
+  };
+  struct Located {  // Where a peer is that connected to us.
+    NodeId node;
+    std::uint32_t region;
   };
   struct Note {  // For the log that people read.
     enum class Level : std::uint8_t { kInfo, kWarning, kError } level;
     std::string text;
   };
 
-  std::vector<Connect> connects;  // Carried out before the sends.
+  // Carried out before the sends. Regions are for ZmqRuntime, which does not know them otherwise;
+  // they are no part of the log.
+  std::vector<Connect> connects;
+  std::vector<Located> located;
+  std::optional<std::uint32_t> located_at;  // The region of this process, once it is known.
   std::vector<Send> sends;
   std::vector<Timer> timers;
   std::vector<Job> jobs;

@@ -79,10 +79,6 @@ Result<LinkModel> ModelFrom(const SimOptions& options) {
   return model;
 }
 
-Duration Part(Duration whole, double draw) {
-  return Duration(static_cast<Duration::rep>(static_cast<double>(whole.count()) * draw));
-}
-
 }  // namespace
 
 Result<FaultWindow> ParseFaultWindow(std::string_view text) {
@@ -136,44 +132,49 @@ void SimNetwork::SetInside(Site site, const LinkModel& model) {
   sites_[static_cast<std::uint32_t>(site)].inside = model;
 }
 
+LinkModel SimNetwork::WithFaults(LinkModel model) const {
+  model.loss = between_.loss;
+  model.duplicate = between_.duplicate;
+  model.reorder = between_.reorder;
+  model.reorder_by = between_.reorder_by;
+  return model;
+}
+
 SimNetwork::LinkState& SimNetwork::LinkOf(Endpoint from, Endpoint to) {
   const EndpointState& sender = endpoints_[static_cast<std::uint32_t>(from)];
   const EndpointState& receiver = endpoints_[static_cast<std::uint32_t>(to)];
-  const bool inside = sender.site == receiver.site;
+  const auto from_site = static_cast<std::uint32_t>(sender.site);
+  const auto to_site = static_cast<std::uint32_t>(receiver.site);
+  const bool inside = from_site == to_site;
+  const bool of_pair = inside || own_links_;
+  const std::uint64_t site_key = PairKey(from_site, to_site);
   const std::uint64_t key =
-      inside ? PairKey(static_cast<std::uint32_t>(from), static_cast<std::uint32_t>(to))
-             : PairKey(static_cast<std::uint32_t>(sender.site),
-                       static_cast<std::uint32_t>(receiver.site));
-  auto& index = inside ? link_inside_site_ : link_between_sites_;
+      of_pair ? PairKey(static_cast<std::uint32_t>(from), static_cast<std::uint32_t>(to))
+              : site_key;
+  auto& index = of_pair ? link_of_pair_ : link_between_sites_;
   const auto [found, is_new] = index.try_emplace(key, static_cast<std::uint32_t>(links_.size()));
   if (is_new) {
     LinkState link;
-    const SiteState& site = sites_[static_cast<std::uint32_t>(sender.site)];
     if (inside) {
-      link.model = site.inside;
-      link.name = StrCat(RoleName(sender.role), sender.rank, " -> ", RoleName(receiver.role),
-                         receiver.rank);
+      link.model = sites_[from_site].inside;
     } else {
-      const auto model = models_.find(key);
+      const auto model = models_.find(site_key);
       link.model = model == models_.end() ? between_ : model->second;
-      link.name = StrCat(site.name, " -> ", sites_[static_cast<std::uint32_t>(receiver.site)].name);
     }
+    link.name = of_pair ? StrCat(RoleName(sender.role), sender.rank, " -> ",
+                                 RoleName(receiver.role), receiver.rank)
+                        : StrCat(sites_[from_site].name, " -> ", sites_[to_site].name);
     link.stream = StreamOf(link.name);
     links_.push_back(std::move(link));
   }
   return links_[found->second];
 }
 
-Time SimNetwork::Occupy(LinkState& link, Time now, std::uint64_t bytes, double jitter_draw) {
-  const LinkModel& model = link.model;
-  const Time start = std::max(now, link.free_at);
-  // 1 Gbit/s is 1 bit a nanosecond.
-  link.free_at = model.gbps > 0
-                     ? start + Duration(std::llround(static_cast<double>(bytes) * 8 / model.gbps))
-                     : start;
-  link.last_arrival =
-      std::max(link.last_arrival, link.free_at + model.latency + Part(model.jitter, jitter_draw));
-  return link.last_arrival;
+bool SimNetwork::Instant(Endpoint from, Endpoint to) const {
+  if (!instant_.has_value()) return false;
+  const Role sender = endpoints_[static_cast<std::uint32_t>(from)].role;
+  const Role receiver = endpoints_[static_cast<std::uint32_t>(to)].role;
+  return instant_ == std::pair(sender, receiver) || instant_ == std::pair(receiver, sender);
 }
 
 bool SimNetwork::CutOff(Time sent, Time arrival, Endpoint from, Endpoint to) const {
@@ -198,13 +199,14 @@ SimNetwork::Arrivals SimNetwork::Send(Time now, Endpoint from, Endpoint to,
   };
   const bool lost = happens(link.model.loss, draw);
   const bool twice = happens(link.model.duplicate, draw + 1);
-  const std::uint64_t bytes = payload_bytes + (headers_take_time_ ? header_bytes : 0);
+  const bool instant = Instant(from, to);
+  const std::uint64_t bytes = scale_.Of(payload_bytes) + (headers_take_time_ ? header_bytes : 0);
 
   Arrivals arrivals;
   for (std::uint64_t copy = 0; copy < (twice ? 2u : 1u); ++copy) {
     const std::uint64_t own = draw + 2 + 3 * copy;
     const double jitter = link.model.jitter > 0ns ? stream.Uniform(own) : 0.0;
-    Time arrival = Occupy(link, now, bytes, jitter);
+    Time arrival = instant ? now : link.queue.Occupy(link.model, now, bytes, jitter);
     link.counts.payload_bytes += payload_bytes;
     link.counts.header_bytes += header_bytes;
     if (happens(link.model.reorder, own + 1)) {

@@ -4,7 +4,8 @@
 // one to the other shares it: a link carries one message after another, so many chunks, shards or
 // workers never get more than its bandwidth. A message of b bytes occupies the link for
 // b * 8 / gbps nanoseconds from max(now, link free) on, and arrives `latency` (and jitter) later.
-// By default each process is its own site; regions put many processes at one.
+// By default each process is its own site; regions put many processes at one. Or each pair of
+// processes has a link of its own (SetOwnLinks).
 //
 // Faults and jitter of a link are drawn from its own stream, named by the two sites: a worker that
 // is added shifts no draw of another link. A pure function of (options, seed, what was sent when).
@@ -16,6 +17,7 @@
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -24,6 +26,7 @@
 
 #include "core/base/time.h"
 #include "core/config/options.h"
+#include "core/runtime/link_model.h"
 #include "core/wire/types.h"
 #include "slackline/status.h"
 
@@ -42,17 +45,6 @@ struct FaultWindow {
 // Parses "worker1:FROM_MS:TO_MS" or "worker1:FROM_MS" (for ever). Roles: scheduler (no rank
 // needed), server, worker, evaluator. Errors: kInvalidArgument naming the text.
 Result<FaultWindow> ParseFaultWindow(std::string_view text);
-
-// What one direction between two places does to messages.
-struct LinkModel {
-  double gbps = 0;  // 0: unlimited.
-  Duration latency{};
-  Duration jitter{};     // Uniform in [0, jitter), added to the latency; keeps the order.
-  double loss = 0;       // Chance that a message occupies the link and does not arrive.
-  double duplicate = 0;  // ... crosses twice.
-  double reorder = 0;    // ... is held back, behind the link, by uniform [0, reorder_by).
-  Duration reorder_by{};
-};
 
 struct LinkCounts {
   std::uint64_t messages = 0;       // Sent, whatever became of them.
@@ -92,10 +84,20 @@ class SimNetwork {
   void PlaceAt(Endpoint endpoint, Site site);
   // The link that carries everything from one site to another. REQUIRES that it was not used yet.
   void SetLink(Site from, Site to, const LinkModel& model);
+  // That link, with the faults that the options ask of every link.
+  LinkModel WithFaults(LinkModel model) const;
   // Between two processes at one site: a link of their own each way, like this. Default: no delay.
   void SetInside(Site site, const LinkModel& model);
   // False: only payloads take up bandwidth (as in published models). Default: true.
   void SetHeadersTakeTime(bool take_time) { headers_take_time_ = take_time; }
+  // True: two processes at different sites have a link of their own each way, like the one between
+  // their sites, and nothing is shared. Default: false. REQUIRES that nothing was sent yet.
+  void SetOwnLinks(bool own) { own_links_ = own; }
+  // What payloads take time as; they are counted by their real size. Default: as they are.
+  void SetPayloadScale(const PayloadScale& scale) { scale_ = scale; }
+  // What passes between processes of these two roles, either way, takes no time at all. It is
+  // counted, and lost, doubled or cut off, as ever.
+  void SetInstant(Role one, Role other) { instant_ = {one, other}; }
   // While it lasts, whatever is under way to or from the process is lost.
   void AddPartition(const FaultWindow& window) { partitions_.push_back(window); }
   const std::vector<FaultWindow>& partitions() const { return partitions_; }
@@ -126,26 +128,28 @@ class SimNetwork {
     LinkModel model;
     std::string name;
     std::uint64_t stream = 0;  // Index of its random stream.
-    Time free_at{};
-    Time last_arrival{};
+    LinkQueue queue;
     LinkCounts counts;
   };
 
   SimNetwork(const LinkModel& between, std::uint64_t seed) : between_(between), seed_(seed) {}
 
   LinkState& LinkOf(Endpoint from, Endpoint to);
-  Time Occupy(LinkState& link, Time now, std::uint64_t bytes, double jitter_draw);
+  bool Instant(Endpoint from, Endpoint to) const;
   bool CutOff(Time sent, Time arrival, Endpoint from, Endpoint to) const;
 
   LinkModel between_;
   std::uint64_t seed_;
   bool headers_take_time_ = true;
+  bool own_links_ = false;
+  PayloadScale scale_;
+  std::optional<std::pair<Role, Role>> instant_;
   std::vector<EndpointState> endpoints_;
   std::vector<SiteState> sites_;
   std::vector<LinkState> links_;
-  // By the pair of sites, or of endpoints within a site; looked up, never walked.
+  // By the pair of sites, or of endpoints with a link of their own; looked up, never walked.
   std::unordered_map<std::uint64_t, std::uint32_t> link_between_sites_;
-  std::unordered_map<std::uint64_t, std::uint32_t> link_inside_site_;
+  std::unordered_map<std::uint64_t, std::uint32_t> link_of_pair_;
   std::unordered_map<std::uint64_t, LinkModel> models_;
   std::vector<FaultWindow> partitions_;
 };

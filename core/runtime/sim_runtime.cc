@@ -7,7 +7,7 @@
 #include "core/base/check.h"
 #include "core/base/strings.h"
 #include "core/runtime/event_log.h"
-#include "core/wire/archive.h"
+#include "core/runtime/message_size.h"
 #include "core/wire/codec.h"
 #include "slackline/random.h"
 
@@ -41,6 +41,7 @@ Result<std::unique_ptr<SimRuntime>> SimRuntime::Create(SimRuntimeOptions options
   }
   std::unique_ptr<SimRuntime> runtime(new SimRuntime(std::move(options), std::move(network)));
   runtime->crashes_ = std::move(crashes);
+  SLACKLINE_RETURN_IF_ERROR(runtime->UseRegionLinks());
   return runtime;
 }
 
@@ -48,7 +49,30 @@ SimRuntime::SimRuntime(SimRuntimeOptions options, SimNetwork network)
     : options_(std::move(options)),
       run_number_(RunNumber(options_.run_id)),
       deadline_(FromSeconds(options_.sim.deadline_s)),
+      apply_time_(FromSeconds(options_.sim.apply_ms * 1e-3)),
       network_(std::move(network)) {}
+
+Status SimRuntime::UseRegionLinks() {
+  const LinkOptions& links = options_.links;
+  SLACKLINE_ASSIGN_OR_RETURN(
+      RegionLinks region_links,
+      RegionLinks::Create(links, options_.cluster.regions, options_.own_model_bytes));
+  const bool exist = region_links.exist();
+  if (exist) {
+    region_sites_.emplace(std::move(region_links), Topology(options_.cluster));
+    region_sites_->Prepare(network_);
+  }
+  if (options_.sim.collective != "ring") return Status::Ok();
+  const std::uint64_t bytes = links.model_bytes > 0 ? links.model_bytes : options_.own_model_bytes;
+  if (!exist || bytes == 0) {
+    return InvalidArgument(
+        "--collective ring needs --region-gbps, the links that it runs over, and a model's size; "
+        "set --model-bytes");
+  }
+  network_.SetInstant(Role::kWorker, Role::kServer);
+  apply_time_ = region_sites_->RingTime(bytes);
+  return Status::Ok();
+}
 
 // --- Processes ---
 
@@ -62,6 +86,7 @@ NodeId SimRuntime::AddNode(Role role, std::uint32_t rank, MakeNode make, Time st
   process.make = std::move(make);
   process.endpoint = network_.AddEndpoint(role, rank);
   process.self = IdOfLife(process);
+  if (region_sites_.has_value()) region_sites_->Place(network_, process.endpoint, role, rank);
   processes_.push_back(std::move(process));
   index_of_id_[processes_[index].self] = index;
   ++unfinished_;
@@ -358,7 +383,7 @@ void SimRuntime::Transmit(std::uint32_t index, Outbox::Send send) {
     }
     flight.message = std::move(received->message);
   } else {
-    header_bytes = HeaderBytes(flight.message);
+    header_bytes = HeaderBytes(flight.message, scratch_);
   }
   const Process& receiver = processes_[found->second];
   const SimNetwork::Arrivals arrivals =
@@ -373,14 +398,6 @@ void SimRuntime::Transmit(std::uint32_t index, Outbox::Send send) {
     const std::uint64_t slot = StoreFlight(last ? std::move(flight) : flight);
     Schedule(arrivals.begin()[i], Event::Kind::kMessage, found->second, slot);
   }
-}
-
-// Of the header and body that the codec would make.
-std::uint64_t SimRuntime::HeaderBytes(const Message& message) {
-  scratch_.clear();
-  WriteArchive archive(scratch_);
-  std::visit([&](const auto& body) { archive(body); }, message.body);
-  return sizeof(Header) + scratch_.size();
 }
 
 std::uint64_t SimRuntime::StoreFlight(Flight flight) {
@@ -426,7 +443,7 @@ void SimRuntime::StartJob(std::uint32_t index, const Job& job) {
 Duration SimRuntime::DurationOf(const Job& job) const {
   switch (job.kind) {
     case Job::Kind::kApply:
-      return FromSeconds(options_.sim.apply_ms * 1e-3);
+      return apply_time_;
     case Job::Kind::kEvaluate:
       return options_.evaluate_time;
     case Job::Kind::kCompute:

@@ -5,9 +5,14 @@
 // later inputs, connects not at all. Jobs are really run, at once; their results are delivered when
 // virtual time says so:
 //   kCompute   after TimeModel::ComputeTime, or without a model 10 ms * work * SlowFactor(rank);
-//   kApply     after SimOptions::apply_ms;
+//   kApply     after SimOptions::apply_ms, or as long as a ring all-reduce of the model takes;
 //   kEvaluate  after SimRuntimeOptions::evaluate_time.
 // A job that takes no time is the next input of all. Jobs of one Node run side by side.
+//
+// Where LinkOptions give links between regions, each process is at its region's site, and those
+// links take the place of link_gbps, link_latency_ms and link_jitter_ms. SimOptions::collective
+// "ring" times an exchange of all workers as a ring all-reduce: messages between workers and
+// servers take no time, and a server's apply takes RegionLinks::RingAllReduce.
 //
 // Same options, seed and Nodes, same build: same inputs, and the same Digest().
 //
@@ -22,6 +27,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -32,6 +38,7 @@
 #include "core/config/options.h"
 #include "core/runtime/input.h"
 #include "core/runtime/node.h"
+#include "core/runtime/region_sites.h"
 #include "core/runtime/sim_network.h"
 #include "core/runtime/time_model.h"
 #include "slackline/status.h"
@@ -42,6 +49,9 @@ struct SimRuntimeOptions {
   std::uint64_t seed = 1;
   std::string run_id = "default";
   SimOptions sim;
+  LinkOptions links;
+  ClusterOptions cluster;             // Who is in which region; asked where there are region links.
+  std::uint64_t own_model_bytes = 0;  // What --model-bytes stands for; 0: do not scale.
   TimeModel time_model;
   Duration evaluate_time{};
   // Nodes that answer one another without any delay never let time go on; this ends them.
@@ -64,14 +74,16 @@ class SimRuntime {
   using MakeObserver = std::function<std::unique_ptr<InputObserver>(
       Role role, std::uint32_t rank, NodeId self, std::uint32_t life)>;
 
-  // Errors: kInvalidArgument for sim options that make no sense.
+  // Errors: kInvalidArgument for sim options or links that make no sense, and for a ring without
+  // region links or a size of the model. With region links REQUIRES valid cluster options.
   static Result<std::unique_ptr<SimRuntime>> Create(SimRuntimeOptions options);
 
   // Observes every life that begins from now on. Call it before the first AddNode.
   void ObserveWith(MakeObserver make) { make_observer_ = std::move(make); }
 
   // A process that starts at `start`, or now if that is past. `make` is called once a life, when it
-  // begins. Returns the NodeId of the first life. REQUIRES (role, rank) to be new.
+  // begins. Returns the NodeId of the first life. REQUIRES (role, rank) to be new and, with region
+  // links, one that the cluster has.
   NodeId AddNode(Role role, std::uint32_t rank, MakeNode make, Time start = Time{0});
 
   // Runs until every process has exited or has crashed for good.
@@ -154,12 +166,13 @@ class SimRuntime {
 
   SimRuntime(SimRuntimeOptions options, SimNetwork network);
 
+  // What options say of links between regions, if anything.
+  Status UseRegionLinks();
   std::uint32_t IndexOf(Role role, std::uint32_t rank) const;
   NodeId IdOfLife(const Process& process) const;
   void Schedule(Time at, Event::Kind kind, std::uint32_t process, std::uint64_t what,
                 bool at_once = false);
   Status ScheduleFaults();
-  std::uint64_t HeaderBytes(const Message& message);
   void BeginLife(std::uint32_t index);
   void EndLife(std::uint32_t index);
   void Handle(const Event& event);
@@ -179,8 +192,10 @@ class SimRuntime {
   std::uint64_t run_number_;
   Time deadline_;
   MakeObserver make_observer_;
+  Duration apply_time_;
 
   SimNetwork network_;
+  std::optional<RegionSites> region_sites_;  // Where there are region links.
   Time now_{0};
   std::vector<Event> heap_;
   std::uint64_t next_order_ = 0;

@@ -23,10 +23,12 @@ struct TraceEvent {
     kPushRejected = 21,   // rank, seq
     kWorkerLeft = 22,     // rank, seq = its final clock
     kCutMade = 23,        // seq = cut, version, value = samples
+    kExchangeBegun = 24,  // seq, version of the region, value = samples
+    kMerged = 25,         // seq, version of the region, value = version of the global tier
   };
 
   Kind kind = Kind::kRoundStarted;
-  std::uint32_t rank = 0;   // The worker it is about.
+  std::uint32_t rank = 0;   // The worker, or region, it is about.
   std::uint32_t shard = 0;  // The server's rank; 0 for worker events.
   std::uint64_t seq = 0;
   std::uint64_t version = 0;
@@ -35,6 +37,9 @@ struct TraceEvent {
 
   bool operator==(const TraceEvent&) const = default;
 };
+
+// "push applied", for logs that people and scripts read.
+const char* TraceName(TraceEvent::Kind kind);
 
 }  // namespace slackline
 

@@ -3,25 +3,34 @@
 #include <algorithm>
 
 #include "core/base/strings.h"
+#include "core/runtime/message_size.h"
 
 namespace slackline {
 namespace {
 // Messages handled between two looks at timers and jobs.
 constexpr std::size_t kMessagesAtOnce = 256;
 constexpr Duration kIdleMax = 1s;
+// How long what is held back may keep a process that has ended.
+constexpr Duration kLingerMax = 2s;
 }  // namespace
 
 Result<std::unique_ptr<ZmqRuntime>> ZmqRuntime::Create(ZmqRuntimeOptions options) {
-  auto transport = ZmqTransport::Create({.self = options.self,
-                                         .run_id = options.run_id,
-                                         .listen = options.listen,
-                                         .network = options.network});
-  if (!transport.ok()) return transport.status();
-  return std::unique_ptr<ZmqRuntime>(new ZmqRuntime(std::move(options), std::move(*transport)));
+  SLACKLINE_ASSIGN_OR_RETURN(
+      const RegionLinks links,
+      RegionLinks::Create(options.links, options.cluster.regions, options.own_model_bytes));
+  auto made = ZmqTransport::Create({.self = options.self,
+                                    .run_id = options.run_id,
+                                    .listen = options.listen,
+                                    .network = options.network});
+  if (!made.ok()) return made.status();
+  return std::unique_ptr<ZmqRuntime>(new ZmqRuntime(std::move(options), links, std::move(*made)));
 }
 
-ZmqRuntime::ZmqRuntime(ZmqRuntimeOptions options, std::unique_ptr<ZmqTransport> transport)
-    : options_(std::move(options)), transport_(std::move(transport)) {
+ZmqRuntime::ZmqRuntime(ZmqRuntimeOptions options, const RegionLinks& links,
+                       std::unique_ptr<ZmqTransport> transport)
+    : options_(std::move(options)),
+      transport_(std::move(transport)),
+      shaper_(links, options_.cluster.seed) {
   transport_->OnRefused([this](const Status& status) { NoteRefused(status); });
 }
 
@@ -40,6 +49,7 @@ Status ZmqRuntime::Run(Node& node) {
       continue;
     }
     if (pool_ != nullptr) TakeFinishedJobs();
+    SendDue();
     bool busy = DeliverDue();
     if (exited_) break;
     busy |= transport_->Receive(kMessagesAtOnce, [this](NodeId from, Received received) {
@@ -52,6 +62,7 @@ Status ZmqRuntime::Run(Node& node) {
     }) > 0;
     if (!busy) transport_->Wait(UntilNextDue());
   }
+  SendAllHeld();
   pool_.reset();  // Joins: no job sees the Node's things after this.
   if (options_.observer != nullptr && exited_)
     options_.observer->OnEnd(clock_.Now(), node.StateDigest());
@@ -105,8 +116,8 @@ void ZmqRuntime::CarryOut() {
       outbox_.Warn(status.message());
     }
   }
-  for (const Outbox::Send& send : outbox_.sends)
-    transport_->Send(send.to, send.message, ++messages_sent_);
+  CarryOutPlaces();
+  for (Outbox::Send& send : outbox_.sends) Transmit(std::move(send));
   for (const Outbox::Timer& timer : outbox_.timers) {
     const std::uint64_t id = static_cast<std::uint64_t>(timer.id);
     timers_[id] = next_order_;
@@ -134,6 +145,49 @@ void ZmqRuntime::CarryOut() {
     exit_status_ = outbox_.exit_status;
   }
   outbox_.Clear();
+}
+
+void ZmqRuntime::CarryOutPlaces() {
+  bool known = true;
+  if (outbox_.located_at.has_value()) known &= shaper_.LocateSelf(*outbox_.located_at);
+  for (const Outbox::Connect& connect : outbox_.connects) {
+    if (connect.region.has_value()) known &= shaper_.Locate(connect.node, *connect.region);
+  }
+  for (const Outbox::Located& located : outbox_.located)
+    known &= shaper_.Locate(located.node, located.region);
+  if (known) return;
+  outbox_.Warn(StrCat("somebody is in a region that --regions ", options_.cluster.regions,
+                      " does not have; messages between us are not held back"));
+}
+
+void ZmqRuntime::Transmit(Outbox::Send send) {
+  const std::uint64_t number = ++messages_sent_;
+  if (!shaper_.Shapes(send.to)) {
+    transport_->Send(send.to, send.message, number);
+    return;
+  }
+  const std::uint64_t header_bytes = HeaderBytes(send.message, scratch_);
+  const Time due = shaper_.DueAt(clock_.Now(), send.to, send.message.payload.size(), header_bytes);
+  held_.Hold(due, {send.to, std::move(send.message), number});
+}
+
+void ZmqRuntime::SendDue() {
+  const Time now = clock_.Now();
+  while (const std::optional<HeldMessages::Held> held = held_.TakeDue(now))
+    transport_->Send(held->to, held->message, held->number);
+}
+
+void ZmqRuntime::SendAllHeld() {
+  const Time until = clock_.Now() + kLingerMax;
+  for (Time now = clock_.Now(); !held_.empty() && now < until; now = clock_.Now()) {
+    if (interrupts_.load(std::memory_order_relaxed) > 1) break;
+    transport_->Wait(std::clamp<Duration>(held_.next_due() - now, Duration{}, until - now));
+    // Nobody is there any more to hear what comes in; left lying, it would keep Wait awake.
+    (void)transport_->Receive(kMessagesAtOnce, [](NodeId, const Received&) {});
+    SendDue();
+  }
+  while (const std::optional<HeldMessages::Held> held = held_.TakeDue(Time::max()))
+    transport_->Send(held->to, held->message, held->number);
 }
 
 void ZmqRuntime::TakeFinishedJobs() {
@@ -165,8 +219,11 @@ bool ZmqRuntime::DeliverDue() {
 }
 
 Duration ZmqRuntime::UntilNextDue() const {
-  if (due_.empty()) return kIdleMax;
-  return std::clamp<Duration>(due_.top().at - clock_.Now(), Duration{}, kIdleMax);
+  Time next = Time::max();
+  if (!due_.empty()) next = due_.top().at;
+  if (!held_.empty()) next = std::min(next, held_.next_due());
+  if (next == Time::max()) return kIdleMax;
+  return std::clamp<Duration>(next - clock_.Now(), Duration{}, kIdleMax);
 }
 
 void ZmqRuntime::NoteRefused(const Status& status) {

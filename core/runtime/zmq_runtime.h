@@ -3,10 +3,14 @@
 // The thread that calls Run is the reactor: it owns the Node and hands it one input after another,
 // and carries out what the Node's Outbox asks for before the next. Compute and evaluation jobs run
 // on a small pool; a server's applies run on the reactor, as the next input of all.
+//
+// Where there are links between regions, a message to a peer is held back until it would arrive
+// (LinkShaper), once the Node has said where both are; all others go at once.
 #ifndef SLACKLINE_CORE_RUNTIME_ZMQ_RUNTIME_H_
 #define SLACKLINE_CORE_RUNTIME_ZMQ_RUNTIME_H_
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -20,6 +24,7 @@
 #include "core/config/options.h"
 #include "core/runtime/input.h"
 #include "core/runtime/job_pool.h"
+#include "core/runtime/link_shaper.h"
 #include "core/runtime/node.h"
 #include "core/runtime/time_model.h"
 #include "core/runtime/zmq_transport.h"
@@ -32,6 +37,9 @@ struct ZmqRuntimeOptions {
   std::string run_id = "default";
   bool listen = false;
   NetworkOptions network;
+  LinkOptions links;
+  ClusterOptions cluster;             // Regions and seed of the links.
+  std::uint64_t own_model_bytes = 0;  // What --model-bytes stands for; 0: do not scale.
   std::size_t job_threads = 1;
   TimeModel time_model;               // Holds compute results back.
   InputObserver* observer = nullptr;  // Outlives the runtime.
@@ -42,7 +50,8 @@ struct ZmqRuntimeOptions {
 
 class ZmqRuntime {
  public:
-  // Binds, when listening. Errors: those of ZmqTransport::Create.
+  // Binds, when listening. Errors: those of ZmqTransport::Create and of
+  // RegionLinks::Create.
   static Result<std::unique_ptr<ZmqRuntime>> Create(ZmqRuntimeOptions options);
 
   // Where others reach this process, "tcp://host:port"; "" when not listening.
@@ -68,9 +77,15 @@ class ZmqRuntime {
     }
   };
 
-  ZmqRuntime(ZmqRuntimeOptions options, std::unique_ptr<ZmqTransport> transport);
+  ZmqRuntime(ZmqRuntimeOptions options, const RegionLinks& links,
+             std::unique_ptr<ZmqTransport> transport);
   void Deliver(const Input& input);
   void CarryOut();
+  void CarryOutPlaces();
+  void Transmit(Outbox::Send send);
+  void SendDue();
+  // What is held back still leaves when it is due, or after kLingerMax.
+  void SendAllHeld();
   void TakeFinishedJobs();
   // Delivers what is due. True if there was anything.
   bool DeliverDue();
@@ -83,6 +98,9 @@ class ZmqRuntime {
   std::unique_ptr<JobPool> pool_;  // Made with the first job that needs it.
   Node* node_ = nullptr;
   Outbox outbox_;
+  LinkShaper shaper_;
+  HeldMessages held_;
+  std::vector<std::byte> scratch_;  // Kept for its memory.
   std::uint64_t messages_sent_ = 0;
   std::uint64_t next_order_ = 0;
   std::priority_queue<Due, std::vector<Due>, std::greater<>> due_;

@@ -11,8 +11,11 @@ namespace slackline {
 
 Session::Session(Settings settings, const ParameterSpec& spec,
                  const std::vector<ServerEntry>& servers)
-    : settings_(settings), dense_elements_(spec.dense_elements()), tables_(spec.tables) {
-  SLACKLINE_CHECK(!servers.empty() && settings.chunk_elements > 0);
+    : settings_(std::move(settings)),
+      first_element_(servers.front().range.begin),
+      dense_elements_(servers.back().range.end - first_element_),
+      tables_(spec.tables) {
+  SLACKLINE_CHECK(settings_.chunk_elements > 0);
   for (const ServerEntry& server : servers) {
     shards_.push_back({.node = server.node, .rank = server.rank, .range = server.range});
   }
@@ -39,7 +42,7 @@ void Session::SendLife(Outbox& out) const {
   for (const Shard& shard : shards_) {
     if (shard.answered) continue;
     if (life_ == Life::kOpening) {
-      out.SendTo(shard.node, SessionOpen{.rank = settings_.rank});
+      out.SendTo(shard.node, SessionOpen{.rank = settings_.rank, .senders = settings_.senders});
     } else {
       out.SendTo(shard.node, SessionClose{.rank = settings_.rank});
     }
@@ -87,15 +90,15 @@ void Session::AddPush(Time now, PushContent content, const InflightPull* with, O
     if (!content.rejected) {
       for (std::uint64_t at = 0; at < shard.range.size(); at += settings_.chunk_elements) {
         const std::uint64_t count = std::min(settings_.chunk_elements, shard.range.size() - at);
-        add_chunk(
-            kDense, at, count,
-            content.dense.Slice((shard.range.begin + at) * sizeof(float), count * sizeof(float)));
+        add_chunk(kDense, at, count,
+                  content.dense.Slice((shard.range.begin - first_element_ + at) * sizeof(float),
+                                      count * sizeof(float)));
       }
       for (const Rows& rows : content.rows) {
         const std::size_t width = tables_[rows.table].width;
         std::vector<std::size_t> mine;
         for (std::size_t i = 0; i < rows.keys.size(); ++i) {
-          if (RowOwner(rows.keys[i], static_cast<std::uint32_t>(shards_.size())) == shard.rank)
+          if (RowOwner(rows.keys[i], static_cast<std::uint32_t>(shards_.size())) == s)
             mine.push_back(i);
         }
         if (mine.empty()) continue;
@@ -206,8 +209,7 @@ std::vector<Session::PullPart> Session::PartsFor(const InflightPull& pull,
     PullPart part{.request = {}, .rows = set, .places = {}, .chunks_seen = {}};
     std::vector<std::uint64_t> keys;
     for (std::uint32_t i = 0; i < rows.keys.size(); ++i) {
-      if (RowOwner(rows.keys[i], static_cast<std::uint32_t>(shards_.size())) != shards_[shard].rank)
-        continue;
+      if (RowOwner(rows.keys[i], static_cast<std::uint32_t>(shards_.size())) != shard) continue;
       keys.push_back(rows.keys[i]);
       part.places.push_back(i);
     }
@@ -267,7 +269,10 @@ void Session::OnPullReply(Time now, std::size_t shard, const PullReply& reply,
   }
   if (reply.chunk >= part.chunks_seen.size() || part.chunks_seen[reply.chunk]) return;
   const bool placed = Place(shard, part, reply, payload);
-  if (!placed || (part.chunks_left == 1 && reply.table == kDense && part.values_left != 0)) {
+  // To a worker that asked for one round too many there is nothing to show.
+  const bool no_round = reply.last && !pull_->by_cut;
+  const bool short_of = part.chunks_left == 1 && reply.table == kDense && part.values_left != 0;
+  if (!placed || (short_of && !no_round)) {
     events.push_back(SessionFencedEvent{
         DataLoss(StrCat("server ", shards_[shard].rank, " answered a pull with ", reply.count,
                         " values at ", reply.offset, ", which is not what was asked"))});
@@ -307,9 +312,9 @@ bool Session::Place(std::size_t shard, PullPart& part, const PullReply& reply,
     part.values_left -= reply.count;
     if (reply.count == 0 || settings_.timing_only) return true;
     if (payload.size() != reply.count * sizeof(float)) return false;
-    std::memcpy(
-        pull_->content.dense.mutable_bytes().data() + (range.begin + reply.offset) * sizeof(float),
-        payload.bytes().data(), payload.size());
+    std::memcpy(pull_->content.dense.mutable_bytes().data() +
+                    (range.begin - first_element_ + reply.offset) * sizeof(float),
+                payload.bytes().data(), payload.size());
     return true;
   }
   Rows& rows = pull_->content.rows[part.rows];

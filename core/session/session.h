@@ -2,9 +2,10 @@
 // keeps several pushes in flight within a bound, sends stored bytes again until acknowledged, and
 // puts what is pulled together again.
 //
-// It knows nothing of ranks' clocks, models or rules. A worker stands on it, and so will a region's
-// uplink. Part of a Node: driven by the Node's inputs, used on its thread; performs effects only
-// through the Outbox. It never waits for ever: whoever owns it reads Waits().
+// It covers what its servers own together: all parameters for a worker, one shard for a region's
+// uplink. It knows nothing of ranks' clocks, models or rules. Part of a Node: driven by the Node's
+// inputs, used on its thread; performs effects only through the Outbox. It never waits for ever:
+// whoever owns it reads Waits().
 #ifndef SLACKLINE_CORE_SESSION_SESSION_H_
 #define SLACKLINE_CORE_SESSION_SESSION_H_
 
@@ -26,7 +27,7 @@ inline constexpr TimerId kSessionTimer{2};
 // What one push carries. The Buffer is shared, never copied: it must not change afterwards.
 struct PushContent {
   std::uint64_t seq = 0;
-  Buffer dense;  // The whole flat order; empty with `rejected`.
+  Buffer dense;  // All that the session covers, in flat order; empty with `rejected`.
   std::vector<Rows> rows;
   std::vector<std::uint64_t> versions;  // Of each shard, as read by the round that computed this.
   std::uint64_t samples = 0;
@@ -37,7 +38,7 @@ struct PushContent {
 struct PullContent {
   std::uint64_t round = 0;
   std::uint64_t cut = 0;
-  Buffer dense;                         // The whole flat order.
+  Buffer dense;                         // All that the session covers, in flat order.
   std::vector<Rows> rows;               // As requested, values filled.
   std::vector<std::uint64_t> versions;  // Of each shard.
   std::uint64_t samples = 0;
@@ -70,9 +71,11 @@ class Session {
     Duration retry{};                  // Before an unanswered message is sent again.
     std::uint64_t chunk_elements = 1;  // Dense parameters in one message, at most.
     std::uint32_t max_inflight_pushes = 1;
-    bool one_version = false;  // The shards decide together: a read must show one version.
-    bool timing_only = false;  // Buffers are sizes without bytes.
+    bool one_version = false;          // The shards decide together: a read must show one version.
+    bool timing_only = false;          // Buffers are sizes without bytes.
+    std::vector<NodeId> senders = {};  // As SessionOpen's.
   };
+  // `servers`: of one tier, with ranges that follow one another.
   Session(Settings settings, const ParameterSpec& spec, const std::vector<ServerEntry>& servers);
 
   // A worker's new life. Answered by SessionOpenedEvent.
@@ -182,7 +185,8 @@ class Session {
   void ArmTimer(Time now, Outbox& out);
 
   const Settings settings_;
-  const std::uint64_t dense_elements_;
+  const std::uint64_t first_element_;   // Of the flat order, and ...
+  const std::uint64_t dense_elements_;  // ... how many from there on.
   const std::vector<TableSpec> tables_;
   std::vector<Shard> shards_;
   Life life_ = Life::kNew;

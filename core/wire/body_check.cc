@@ -111,6 +111,10 @@ Status Check(PushAck& ack) {
   return CheckEnum("outcome", ack.outcome, PushOutcome::kApplied, PushOutcome::kRejected);
 }
 
+Status Check(SessionOpen& open) {
+  return CheckSize("list of senders", open.senders.size(), kServersMax);
+}
+
 Status Check(Pull& pull) { return CheckIndex("part", pull.part, pull.parts, kPullPartsMax); }
 
 Status Check(PullReply& reply) {
@@ -120,7 +124,8 @@ Status Check(PullReply& reply) {
 Status Check(Decisions& decisions) {
   for (const Decision& entry : decisions.entries) {
     SLACKLINE_RETURN_IF_ERROR(
-        CheckEnum("kind", entry.kind, Decision::Kind::kApply, Decision::Kind::kCut));
+        CheckEnum("kind", entry.kind, Decision::Kind::kApply, Decision::Kind::kDetach));
+    SLACKLINE_RETURN_IF_ERROR(CheckSize("list of senders", entry.senders.size(), kServersMax));
   }
   return Status::Ok();
 }

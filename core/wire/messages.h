@@ -56,10 +56,11 @@ struct Hello {
   std::string agreement;             // "name=value" lines: what the whole cluster must agree on.
   ParameterSpec parameters;          // Workers and evaluators: the model. Servers: empty.
   std::uint64_t rounds = 0;          // Workers: how many each will do.
+  std::int64_t region = -1;          // Wanted, where no rank is; -1: any, or the global tier.
 
   template <typename Archive>
   void Fields(Archive& archive) {
-    archive(role, preferred_rank, address, agreement, parameters, rounds);
+    archive(role, preferred_rank, address, agreement, parameters, rounds, region);
   }
   bool operator==(const Hello&) const = default;
 };
@@ -113,7 +114,7 @@ struct Roster {
   std::uint32_t evaluators = 0;
   std::uint64_t rounds = 0;  // Of each worker.
   ParameterSpec parameters;
-  std::vector<ServerEntry> servers;  // By rank. The first is the lead.
+  std::vector<ServerEntry> servers;  // By rank, tier after tier; each tier's first is its lead.
   bool failed = false;               // kStopping only: the run did not end well.
   std::string reason;                // Why it stops, for people.
 
@@ -257,10 +258,13 @@ struct EvaluationAck {
 struct SessionOpen {
   static constexpr MessageType kType = MessageType::kSessionOpen;
   std::uint32_t rank = 0;
+  // A region's uplink: its servers, each of which talks to the shard of its own place; the first
+  // one names the life. A worker: empty, it talks to all shards itself.
+  std::vector<NodeId> senders;
 
   template <typename Archive>
   void Fields(Archive& archive) {
-    archive(rank);
+    archive(rank, senders);
   }
   bool operator==(const SessionOpen&) const = default;
 };
@@ -381,9 +385,9 @@ struct PullReply {
   std::uint64_t version = 0;
   std::uint64_t cut = 0;         // Which cut it is; 0 for a gated read.
   std::uint64_t samples = 0;     // Trained on before this version.
-  std::uint64_t data_begin = 0;  // --data-order global: the round's first sample.
+  std::uint64_t data_begin = 0;  // Samples begun by all before this round.
   bool gone = false;             // That cut is no longer held; ask for a later one.
-  bool last = false;             // The cut after which no worker pushes any more.
+  bool last = false;             // No worker pushes after this cut; or: there is no such round.
   // Also acknowledges the push of this seq, less one, as applied. 0: it does not.
   std::uint64_t acknowledged = 0;
 
@@ -416,10 +420,11 @@ struct Staged {
   static constexpr MessageType kType = MessageType::kStaged;
   std::uint32_t shard = 0;
   std::vector<StagedPush> pushes;
+  std::uint64_t answered = 0;  // A region's: exchanges whose answer has come to this shard.
 
   template <typename Archive>
   void Fields(Archive& archive) {
-    archive(shard, pushes);
+    archive(shard, pushes, answered);
   }
   bool operator==(const Staged&) const = default;
 };
@@ -445,6 +450,10 @@ struct Decision {
     kOpen = 4,     // `rank` begins a new life, `sender`; its next push is `seq`.
     kLeave = 5,    // `rank` leaves the clock.
     kCut = 6,      // The parameters here are kept under the name `cut`.
+    // A region's tier alone.
+    kExchange = 7,  // The difference gathered up to here is pushed to the global tier as `seq`.
+    kMerge = 8,     // The global parameters that answered exchange `seq` are merged in.
+    kDetach = 9,    // The region leaves the global tier: nothing more will be applied.
   };
   Kind kind = Kind::kApply;
   std::uint32_t rank = 0;
@@ -453,15 +462,17 @@ struct Decision {
   std::uint64_t round = 0;
   std::uint64_t request = 0;  // kGrant: of the pull it answers.
   std::uint64_t cut = 0;
-  std::uint64_t samples = 0;     // kApply: trained on after this update.
-  std::uint64_t data_begin = 0;  // kGrant under --data-order global: the round's first sample.
+  std::uint64_t samples = 0;     // kApply: trained on after this update. kExchange: it reports.
+  std::uint64_t data_begin = 0;  // kGrant: samples begun by all before this round.
   double lr = 0;
-  bool last = false;  // kCut: nothing will be applied after it.
+  bool last = false;  // kCut: nothing will be applied after it. kGrant: there is no further round.
   std::vector<PushShare> pushes;
+  std::vector<NodeId> senders;  // kOpen: as SessionOpen's.
 
   template <typename Archive>
   void Fields(Archive& archive) {
-    archive(kind, rank, sender, seq, round, request, cut, samples, data_begin, lr, last, pushes);
+    archive(kind, rank, sender, seq, round, request, cut, samples, data_begin, lr, last, pushes,
+            senders);
   }
   bool operator==(const Decision&) const = default;
 };

@@ -82,6 +82,7 @@ struct Statistics {
   std::uint64_t clock_spread_max = 0;  // Largest (fastest - slowest finished clock) seen.
   std::uint64_t frames_refused = 0;    // Malformed or foreign messages.
   double lr = 0;                       // Of the newest update.
+  std::uint64_t exchanges = 0;         // A region's, merged. Its bytes pushed and pulled are above.
   Histogram staleness;                 // Of each applied push.
   std::vector<Wait> waits;
 
@@ -90,7 +91,7 @@ struct Statistics {
     archive(rounds, samples, loss, pushes_sent, pushes_retried, pushes_applied, pushes_discarded,
             pushes_rejected, gate_wait_ns, compute_ns, bytes_pushed, bytes_pulled, version,
             slices_applied, slices_duplicate, slices_discarded, slices_rejected, samples_applied,
-            clock_spread_max, frames_refused, lr, staleness, waits);
+            clock_spread_max, frames_refused, lr, exchanges, staleness, waits);
   }
   bool operator==(const Statistics&) const = default;
 };

@@ -86,6 +86,15 @@ void AddScaled(float weight, const float* x, float* y, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) y[i] = std::fma(weight, x[i], y[i]);
 }
 
+void Subtract(const float* a, const float* b, float* difference, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) difference[i] = a[i] - b[i];
+}
+
+void Blend(float weight, const float* x, const float* own, float* y, std::size_t count) {
+  const float kept = 1.0f - weight;
+  for (std::size_t i = 0; i < count; ++i) y[i] = std::fma(weight, x[i], kept * own[i]);
+}
+
 void Scale(float factor, float* x, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) x[i] *= factor;
 }

@@ -10,9 +10,23 @@
 namespace slackline {
 namespace {
 
+// What the formulas take of RuleOptions.
+struct RuleConstants {
+  explicit RuleConstants(const RuleOptions& o)
+      : momentum(static_cast<float>(o.momentum)),
+        beta1(static_cast<float>(o.beta1)),
+        beta2(static_cast<float>(o.beta2)),
+        epsilon(static_cast<float>(o.epsilon)),
+        weight_decay(static_cast<float>(o.weight_decay)),
+        momentum_spread(static_cast<float>(o.momentum_spread)),
+        momentum_delay(o.momentum_delay) {}
+  float momentum, beta1, beta2, epsilon, weight_decay, momentum_spread;
+  std::uint64_t momentum_delay;
+};
+
 class Sgd : public UpdateRule {
  public:
-  explicit Sgd(const RuleHyperparameters& h) : h_(h) {}
+  explicit Sgd(const RuleConstants& h) : h_(h) {}
   std::string_view name() const override { return "sgd"; }
   std::size_t state_slots() const override { return 0; }
   void Apply(const float* before, float* after, const float* gradient, float* const*,
@@ -23,7 +37,7 @@ class Sgd : public UpdateRule {
   }
 
  private:
-  const RuleHyperparameters h_;
+  const RuleConstants h_;
 };
 
 // Rules with one state value a parameter, and one constant beside the learning rate.
@@ -52,9 +66,45 @@ using Momentum = OneState<math::Momentum>;
 using Nesterov = OneState<math::Nesterov>;
 using Adagrad = OneState<math::Adagrad>;
 
+class DelayedNesterov : public UpdateRule {
+ public:
+  explicit DelayedNesterov(const RuleConstants& h)
+      : weight_decay_(h.weight_decay),
+        delay_(h.momentum_delay),
+        momentum_(h.momentum),
+        between_(h.momentum_spread * h.momentum),
+        kick_((1.0f - h.momentum_spread * static_cast<float>(delay_) + h.momentum_spread) *
+              h.momentum),
+        one_over_delay_(1.0f / static_cast<float>(delay_)) {}
+  std::string_view name() const override { return "delayed-nesterov"; }
+  std::size_t state_slots() const override { return 2; }
+  void Apply(const float* before, float* after, const float* gradient, float* const* state,
+             std::size_t count, float lr, std::uint64_t step) const override {
+    float* m = state[0];
+    float* sum = state[1];
+    const bool kick = step % delay_ == 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      const float w = before[i];
+      const float g = math::Decayed(gradient[i], weight_decay_, w);
+      after[i] =
+          kick
+              ? math::DelayedNesterovKick(w, g, m[i], sum[i], lr, momentum_, kick_, one_over_delay_)
+              : math::DelayedNesterovBetween(w, g, m[i], sum[i], lr, between_, one_over_delay_);
+    }
+  }
+
+ private:
+  const float weight_decay_;
+  const std::uint64_t delay_;
+  const float momentum_;
+  const float between_;  // c mu
+  const float kick_;     // (1 - c N + c) mu
+  const float one_over_delay_;
+};
+
 class Adam : public UpdateRule {
  public:
-  Adam(const RuleHyperparameters& h, bool decoupled) : h_(h), decoupled_(decoupled) {}
+  Adam(const RuleConstants& h, bool decoupled) : h_(h), decoupled_(decoupled) {}
   std::string_view name() const override { return decoupled_ ? "adamw" : "adam"; }
   std::size_t state_slots() const override { return 2; }
   void Apply(const float* before, float* after, const float* gradient, float* const* state,
@@ -78,7 +128,7 @@ class Adam : public UpdateRule {
   }
 
  private:
-  const RuleHyperparameters h_;
+  const RuleConstants h_;
   const bool decoupled_;
 };
 
@@ -91,16 +141,20 @@ Status CheckRange(const char* what, float value, float low, float high, bool hig
 }  // namespace
 
 std::vector<std::string_view> RuleNames() {
-  return {"sgd", "momentum", "nesterov", "adagrad", "adam", "adamw"};
+  return {"sgd", "momentum", "nesterov", "delayed-nesterov", "adagrad", "adam", "adamw"};
 }
 
-Result<std::unique_ptr<UpdateRule>> MakeRule(std::string_view name, const RuleHyperparameters& h) {
+Result<std::unique_ptr<UpdateRule>> MakeRule(const RuleOptions& options) {
+  const RuleConstants h(options);
+  const std::string& name = options.name;
   const Status checks[] = {
       CheckRange("momentum", h.momentum, 0, 1, false), CheckRange("beta1", h.beta1, 0, 1, false),
       CheckRange("beta2", h.beta2, 0, 1, false),
       // Above zero, also once it is fp32: else a zero gradient gives 0 / 0.
       CheckRange("epsilon", h.epsilon, std::numeric_limits<float>::min(), 1, true),
-      CheckRange("weight decay", h.weight_decay, 0, 1, true)};
+      CheckRange("weight decay", h.weight_decay, 0, 1, true),
+      CheckRange("momentum spread", h.momentum_spread, 0, 1, true),
+      CheckRange("momentum delay", static_cast<float>(h.momentum_delay), 1, 1 << 20, true)};
   for (const Status& check : checks) {
     if (!check.ok()) return check;
   }
@@ -109,6 +163,7 @@ Result<std::unique_ptr<UpdateRule>> MakeRule(std::string_view name, const RuleHy
     return std::unique_ptr<UpdateRule>(new Momentum("momentum", h.momentum, h.weight_decay));
   if (name == "nesterov")
     return std::unique_ptr<UpdateRule>(new Nesterov("nesterov", h.momentum, h.weight_decay));
+  if (name == "delayed-nesterov") return std::unique_ptr<UpdateRule>(new DelayedNesterov(h));
   if (name == "adagrad")
     return std::unique_ptr<UpdateRule>(new Adagrad("adagrad", h.epsilon, h.weight_decay));
   if (name == "adam") return std::unique_ptr<UpdateRule>(new Adam(h, /*decoupled=*/false));

@@ -31,8 +31,8 @@ TEST(ZmqClusterTest, BspGivesTheSameParametersAsInVirtualTime) {
   Options options = Real();
   options.recipe.gate = "bsp";
   options.recipe.collector = "all";
-  options.recipe.rule = "adam";
-  options.recipe.lr = 0.01;
+  options.recipe.rule.name = "adam";
+  options.recipe.rule.lr = 0.01;
   options.cluster.segment_bytes = 4096;
   const auto model = MakeQuadratic(20011, 1.0f);
 
@@ -63,7 +63,7 @@ TEST(ZmqClusterTest, PromisesHoldAndTheLogReplaysInTheSimulator) {
   Options options = Real();
   options.recipe.gate = "ssp";
   options.recipe.slack = 2;
-  options.recipe.lr = 0.01;
+  options.recipe.rule.lr = 0.01;
   options.cluster.evaluate = true;
   options.cluster.rounds = 30;
   options.time.compute_time = "const:2";
@@ -105,7 +105,7 @@ TEST(ZmqClusterTest, TrainsOverIpv6) {
            .ok()) {
     GTEST_SKIP() << "no IPv6 loopback on this machine";
   }
-  options.recipe.lr = 0.01;
+  options.recipe.rule.lr = 0.01;
 
   ExpectAllWell(RunZmqCluster(options, MakeQuadratic(64, 1.0f), MakeNumbered(64)));
 }

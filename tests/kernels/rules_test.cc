@@ -18,14 +18,15 @@ constexpr std::size_t kGuards = 8;
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 
-std::unique_ptr<UpdateRule> Rule(std::string_view name, const RuleHyperparameters& h = {}) {
-  Result<std::unique_ptr<UpdateRule>> rule = MakeRule(name, h);
+std::unique_ptr<UpdateRule> Rule(std::string_view name, RuleOptions options = {}) {
+  options.name = name;
+  Result<std::unique_ptr<UpdateRule>> rule = MakeRule(options);
   EXPECT_THAT(rule, IsOk());
   return std::move(rule).value();
 }
 
-RuleHyperparameters WithDecay(float decay) {
-  RuleHyperparameters h;
+RuleOptions WithDecay(float decay) {
+  RuleOptions h;
   h.weight_decay = decay;
   return h;
 }
@@ -213,10 +214,25 @@ float MulAdd(bool fused, float x, float y, float z) {
   return fused ? std::fma(x, y, z) : x * y + z;
 }
 
+// The constants as a rule holds them.
+struct Constants {
+  explicit Constants(const RuleOptions& o)
+      : momentum(static_cast<float>(o.momentum)),
+        beta1(static_cast<float>(o.beta1)),
+        beta2(static_cast<float>(o.beta2)),
+        epsilon(static_cast<float>(o.epsilon)),
+        weight_decay(static_cast<float>(o.weight_decay)),
+        spread(static_cast<float>(o.momentum_spread)),
+        delay(o.momentum_delay) {}
+  float momentum, beta1, beta2, epsilon, weight_decay, spread;
+  std::uint32_t delay;
+};
+
 // One step with std::fma spelled out; `fused` false gives what a compiler without it would make,
 // `contracted` what one would make that fuses 1 - lr wd by itself.
-void Reference(std::string_view rule, const RuleHyperparameters& h, float g, float lr, double t,
+void Reference(std::string_view rule, const RuleOptions& options, float g, float lr, double t,
                bool fused, bool contracted, Element& e) {
+  const Constants h(options);
   const bool decoupled = rule == "adamw";
   if (!decoupled) g = MulAdd(fused, h.weight_decay, e.w, g);
   if (rule == "sgd") {
@@ -225,6 +241,16 @@ void Reference(std::string_view rule, const RuleHyperparameters& h, float g, flo
     e.a = MulAdd(fused, h.momentum, e.a, g);
     const float direction = rule == "momentum" ? e.a : MulAdd(fused, h.momentum, e.a, g);
     e.w = MulAdd(fused, -lr, direction, e.w);
+  } else if (rule == "delayed-nesterov") {
+    const float one_over_n = 1.0f / static_cast<float>(h.delay);
+    const bool kick = static_cast<std::uint64_t>(t) % h.delay == 0;
+    const float share = kick ? 1.0f - h.spread * static_cast<float>(h.delay) + h.spread : h.spread;
+    e.b += g;
+    if (kick) {
+      e.a = MulAdd(fused, h.momentum, e.a, e.b * one_over_n);
+      e.b = 0.0f;
+    }
+    e.w = MulAdd(fused, -lr, MulAdd(fused, share * h.momentum, e.a, g * one_over_n), e.w);
   } else if (rule == "adagrad") {
     e.a = MulAdd(fused, g, g, e.a);
     const float root = std::sqrt(e.a) + h.epsilon;
@@ -250,7 +276,9 @@ TEST(RuleTest, BitsAreThoseOfTheFusedFormulaAndOfNoOther) {
   constexpr std::size_t kCount = 1000;
   constexpr std::uint64_t kSteps = 5;
   // Large, so that 1 - lr wd loses bits where a compiler would not fuse it.
-  const RuleHyperparameters h = WithDecay(0.9173f);
+  RuleOptions h = WithDecay(0.9173f);
+  h.momentum_delay = 2;
+  h.momentum_spread = 0.25;
   for (const std::string_view name : RuleNames()) {
     const std::unique_ptr<UpdateRule> rule = Rule(name, h);
     Trained trained(*rule, Random(1, kCount, 2.0f));
@@ -370,12 +398,63 @@ TEST(RuleTest, NotANumberAndInfinityPropagateAndTouchNoNeighbour) {
   }
 }
 
+// --- Delayed Nesterov: numbers worked out by hand ---
+
+std::vector<float> OnesUnder(const UpdateRule& rule, float lr, std::uint64_t steps) {
+  Trained trained(rule, {0.0f});
+  std::vector<float> path;
+  for (std::uint64_t step = 1; step <= steps; ++step) {
+    trained.Step(rule, {1.0f}, lr, step);
+    path.push_back(trained.w[0]);
+  }
+  return path;
+}
+
+TEST(DelayedNesterovTest, EveryNthUpdateAddsTheMomentumOfAll) {
+  const auto rule = Rule("delayed-nesterov", {.momentum = 0.5, .momentum_delay = 2});
+  const std::vector<float> path = OnesUnder(*rule, 0.3f, 4);
+  const double expected[] = {-0.15, -0.45, -0.60, -0.975};
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_NEAR(path[i], expected[i], 1e-6) << i;
+}
+
+TEST(DelayedNesterovTest, AsTheRegionsOfHalosUseIt) {
+  const auto rule = Rule("delayed-nesterov", {.momentum = 0.9, .momentum_delay = 16});
+  const std::vector<float> path = OnesUnder(*rule, 3.2f, 16);
+  EXPECT_NEAR(path[14], -3.0, 1e-5);
+  EXPECT_NEAR(path[15], -6.08, 1e-5);
+}
+
+TEST(DelayedNesterovTest, WithoutDelayItIsNesterov) {
+  const auto delayed = Rule("delayed-nesterov", {.momentum = 0.9, .momentum_delay = 1});
+  const auto plain = Rule("nesterov", {.momentum = 0.9});
+  Trained a(*delayed, Random(4, 100, 1.0f)), b(*plain, Random(4, 100, 1.0f));
+  for (std::uint64_t step = 1; step <= 20; ++step) {
+    const std::vector<float> g = Random(100 + step, 100, 1.0f);
+    a.Step(*delayed, g, 0.1f, step);
+    b.Step(*plain, g, 0.1f, step);
+    EXPECT_EQ(Bits(a.w), Bits(b.w));
+  }
+}
+
+// However the momentum is spread over the updates, N of them take it once.
+TEST(DelayedNesterovTest, SpreadMovesTheMomentumNotItsSum) {
+  const auto late = Rule("delayed-nesterov", {.momentum = 0.5, .momentum_delay = 4});
+  const auto spread =
+      Rule("delayed-nesterov", {.momentum = 0.5, .momentum_delay = 4, .momentum_spread = 0.25});
+  const std::vector<float> a = OnesUnder(*late, 1.0f, 8), b = OnesUnder(*spread, 1.0f, 8);
+  // m is 1 after the first four and 1.5 after the second; between, spread gives 1/4 of 1/2 m.
+  EXPECT_NEAR(a[3], -1.5, 1e-6);
+  EXPECT_NEAR(b[3], -1.125, 1e-6);  // The first m was 0, so three quarters never came.
+  EXPECT_NEAR(b[4] - b[3], -(0.25 + 0.125), 1e-6);
+  EXPECT_NEAR(a[4] - a[3], -0.25, 1e-6);
+}
+
 // --- MakeRule ---
 
 TEST(MakeRuleTest, EveryNameMakesTheRuleOfThatName) {
-  const std::size_t slots[] = {0, 1, 1, 1, 2, 2};
-  ASSERT_THAT(RuleNames(),
-              testing::ElementsAre("sgd", "momentum", "nesterov", "adagrad", "adam", "adamw"));
+  const std::size_t slots[] = {0, 1, 1, 2, 1, 2, 2};
+  ASSERT_THAT(RuleNames(), testing::ElementsAre("sgd", "momentum", "nesterov", "delayed-nesterov",
+                                                "adagrad", "adam", "adamw"));
   for (std::size_t i = 0; i < RuleNames().size(); ++i) {
     const std::unique_ptr<UpdateRule> rule = Rule(RuleNames()[i]);
     EXPECT_EQ(rule->name(), RuleNames()[i]);
@@ -384,50 +463,50 @@ TEST(MakeRuleTest, EveryNameMakesTheRuleOfThatName) {
 }
 
 TEST(MakeRuleTest, AnUnknownNameIsRefusedWithTheKnownOnes) {
-  EXPECT_THAT(MakeRule("lion", {}),
+  EXPECT_THAT(MakeRule({.name = "lion"}),
               StatusIs(StatusCode::kInvalidArgument,
-                       "no rule 'lion'; there are sgd, momentum, nesterov, adagrad, adam, adamw"));
+                       "no rule 'lion'; there are sgd, momentum, nesterov, delayed-nesterov, "
+                       "adagrad, adam, adamw"));
 }
 
 TEST(MakeRuleTest, ValuesOutOfBoundsAreRefusedWithValueAndBounds) {
   struct Case {
-    float RuleHyperparameters::*field;
+    double RuleOptions::*field;
     float value;
     const char* message;
   };
   const Case cases[] = {
-      {&RuleHyperparameters::momentum, 1.0f, "momentum is 1; it must lie in [0, 1)"},
-      {&RuleHyperparameters::momentum, -0.5f, "momentum is -0.5; it must lie in [0, 1)"},
-      {&RuleHyperparameters::momentum, kNaN, "momentum is nan; it must lie in [0, 1)"},
-      {&RuleHyperparameters::beta1, 1.0f, "beta1 is 1; it must lie in [0, 1)"},
-      {&RuleHyperparameters::beta1, -1.0f, "beta1 is -1; it must lie in [0, 1)"},
-      {&RuleHyperparameters::beta2, 1.5f, "beta2 is 1.5; it must lie in [0, 1)"},
-      {&RuleHyperparameters::beta2, kNaN, "beta2 is nan; it must lie in [0, 1)"},
-      {&RuleHyperparameters::epsilon, -0.25f, "epsilon is -0.25; it must lie in [1.17549e-38, 1]"},
-      {&RuleHyperparameters::epsilon, kInfinity, "epsilon is inf; it must lie in [1.17549e-38, 1]"},
+      {&RuleOptions::momentum, 1.0f, "momentum is 1; it must lie in [0, 1)"},
+      {&RuleOptions::momentum, -0.5f, "momentum is -0.5; it must lie in [0, 1)"},
+      {&RuleOptions::momentum, kNaN, "momentum is nan; it must lie in [0, 1)"},
+      {&RuleOptions::beta1, 1.0f, "beta1 is 1; it must lie in [0, 1)"},
+      {&RuleOptions::beta1, -1.0f, "beta1 is -1; it must lie in [0, 1)"},
+      {&RuleOptions::beta2, 1.5f, "beta2 is 1.5; it must lie in [0, 1)"},
+      {&RuleOptions::beta2, kNaN, "beta2 is nan; it must lie in [0, 1)"},
+      {&RuleOptions::epsilon, -0.25f, "epsilon is -0.25; it must lie in [1.17549e-38, 1]"},
+      {&RuleOptions::epsilon, kInfinity, "epsilon is inf; it must lie in [1.17549e-38, 1]"},
       // 0 / (0 + 0) would make the parameter of a zero gradient a NaN.
-      {&RuleHyperparameters::epsilon, 0.0f, "epsilon is 0; it must lie in [1.17549e-38, 1]"},
-      {&RuleHyperparameters::weight_decay, -0.125f,
-       "weight decay is -0.125; it must lie in [0, 1]"},
-      {&RuleHyperparameters::weight_decay, 2.0f, "weight decay is 2; it must lie in [0, 1]"}};
+      {&RuleOptions::epsilon, 0.0f, "epsilon is 0; it must lie in [1.17549e-38, 1]"},
+      {&RuleOptions::weight_decay, -0.125f, "weight decay is -0.125; it must lie in [0, 1]"},
+      {&RuleOptions::weight_decay, 2.0f, "weight decay is 2; it must lie in [0, 1]"}};
   for (const Case& c : cases) {
-    RuleHyperparameters h;
+    RuleOptions h;
     h.*c.field = c.value;
-    EXPECT_THAT(MakeRule("sgd", h), StatusIs(StatusCode::kInvalidArgument, c.message));
+    EXPECT_THAT(MakeRule(h), StatusIs(StatusCode::kInvalidArgument, c.message));
   }
 }
 
 TEST(MakeRuleTest, TheBoundsThemselvesAreTakenWhereTheyAreIncluded) {
-  const RuleHyperparameters low{.momentum = 0,
-                                .beta1 = 0,
-                                .beta2 = 0,
-                                .epsilon = std::numeric_limits<float>::min(),
-                                .weight_decay = 0};
+  const RuleOptions low{.momentum = 0,
+                        .beta1 = 0,
+                        .beta2 = 0,
+                        .epsilon = std::numeric_limits<float>::min(),
+                        .weight_decay = 0};
   const std::unique_ptr<UpdateRule> rule = Rule("adam", low);
   Trained trained(*rule, {1.0f});
   trained.Step(*rule, {0.0f}, 0.1f, 1);
   EXPECT_EQ(trained.w[0], 1.0f);
-  EXPECT_THAT(MakeRule("adam", {.epsilon = 1.0f, .weight_decay = 1.0f}), IsOk());
+  EXPECT_THAT(MakeRule({.name = "adam", .epsilon = 1.0f, .weight_decay = 1.0f}), IsOk());
 }
 
 }  // namespace

@@ -41,7 +41,7 @@ std::vector<float> Execute(const std::vector<LoggedUpdate>& log, std::string_vie
   spec.tensors.push_back({"x", {kElements}, {1.0f}});
   std::vector<float> all;
   for (const ShardRange& range : PlaceDense(kElements, servers)) {
-    auto rule = MakeRule(rule_name, {.weight_decay = 0.01f});
+    auto rule = MakeRule({.name = std::string(rule_name), .weight_decay = 0.01});
     EXPECT_THAT(rule, IsOk());
     Shard shard({.range = range, .seed = 5, .segment_elements = segment_elements}, spec,
                 std::move(rule).value());

@@ -16,7 +16,7 @@ Options Bsp() {
   Options options = SmallCluster();
   options.recipe.gate = "bsp";
   options.recipe.collector = "all";
-  options.recipe.lr = 0.05;
+  options.recipe.rule.lr = 0.05;
   return options;
 }
 
@@ -24,12 +24,12 @@ TEST(EqualityTest, OneWorkerIsPlainSequentialSgd) {
   Options options = SmallCluster();
   options.cluster.workers = 1;
   options.cluster.servers = 3;
-  options.recipe.rule = "momentum";
-  options.recipe.lr = 0.05;
+  options.recipe.rule.name = "momentum";
+  options.recipe.rule.lr = 0.05;
   const auto model = MakeQuadratic(101, 1.5f);
   std::vector<float> expected(101), gradient(101), state(101);
   InitializeDense(model->spec(), options.cluster.seed, 0, expected);
-  auto rule = MakeRule("momentum", {.momentum = 0.9f});
+  auto rule = MakeRule({.name = "momentum", .momentum = 0.9f});
   ASSERT_TRUE(rule.ok());
   float* slots[] = {state.data()};
   for (std::uint64_t step = 1; step <= options.cluster.rounds; ++step) {
@@ -50,7 +50,7 @@ TEST(EqualityTest, NumberOfServersChangesNoBitUnderBsp) {
     for (const std::uint32_t servers : {1u, 2u, 3u, 7u}) {
       SCOPED_TRACE(std::string(rule) + " on " + std::to_string(servers));
       Options options = Bsp();
-      options.recipe.rule = rule;
+      options.recipe.rule.name = rule;
       options.cluster.servers = servers;
       options.cluster.segment_bytes = 64 * servers;  // Many segments, cut differently each time.
       SimCluster cluster(options, MakeQuadratic(1001, 1.0f), MakeNumbered(64));
@@ -90,7 +90,7 @@ TEST(EqualityTest, SameSeedSameInputsAndAnUlpChangesThem) {
   const auto digest = [](std::uint64_t seed, float curvature) {
     Options options = SmallCluster();
     options.cluster.seed = seed;
-    options.recipe.lr = 0.1;
+    options.recipe.rule.lr = 0.1;
     SimCluster cluster(options, MakeQuadratic(64, curvature), MakeNumbered(64));
     EXPECT_THAT(cluster.Run(), IsOk());
     return cluster.runtime().Digest();

@@ -26,7 +26,7 @@ Options Drawn(std::uint64_t seed) {
   options.cluster.prefetch = draw.Chance(0.3);
   options.cluster.max_inflight_pushes = 2 + static_cast<std::uint32_t>(draw.Below(2));
   options.network.patience = 2s;
-  options.recipe.lr = 0.01;
+  options.recipe.rule.lr = 0.01;
   options.recipe.gate = draw.Chance(0.3) ? "bsp" : "ssp";
   options.recipe.slack = static_cast<std::uint32_t>(draw.Below(4));
   options.recipe.collector = draw.Chance(0.3) ? "all" : "each";
@@ -70,7 +70,7 @@ TEST(PromisesTest, HoldOnEverySeed) {
 TEST(PromisesTest, AnOpenGateIsNoticed) {
   Options options = SmallCluster();
   options.recipe.gate = "asp";
-  options.recipe.lr = 0.01;
+  options.recipe.rule.lr = 0.01;
   options.time.inject = {"slow:worker1:5x"};
   const std::string folder = FreshFolder();
   SimCluster cluster(options, MakeQuadratic(8, 1.0f), MakeNumbered(64));

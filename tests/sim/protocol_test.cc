@@ -14,7 +14,7 @@ double SecondsOf(const char* gate, std::uint32_t slack) {
   Options options = SmallCluster();
   options.recipe.gate = gate;
   options.recipe.slack = slack;
-  options.recipe.lr = 0.01;
+  options.recipe.rule.lr = 0.01;
   options.cluster.rounds = 60;
   options.time.compute_time = "const:10";
   options.time.inject = {"slow:worker3:5x"};
@@ -49,7 +49,7 @@ TEST(SnapshotTest, SlowReadersHoldNoMoreThanTheirBound) {
   options.cluster.rounds = 5;
   options.cluster.max_snapshots = 3;
   options.cluster.segment_bytes = 1024;
-  options.recipe.lr = 0.001;
+  options.recipe.rule.lr = 0.001;
   options.sim.link_gbps = 0.001;  // 8 KiB take 65 ms.
   options.sim.encode = false;
   options.network.patience = 60s;
@@ -73,7 +73,7 @@ TEST(PrefetchTest, OverlapsTheNextReadWithComputing) {
   const auto seconds = [](bool prefetch) {
     Options options = SmallCluster();
     options.cluster.prefetch = prefetch;
-    options.recipe.lr = 0.001;
+    options.recipe.rule.lr = 0.001;
     options.time.compute_time = "const:10";
     options.sim.link_latency_ms = 4;
     SimCluster cluster(options, MakeQuadratic(8, 1.0f), MakeNumbered(64));
@@ -121,7 +121,7 @@ TEST(FailureTest, AWorkerThatDoesNotComeBackEndsTheRunByName) {
 TEST(AccountingTest, MessagesAndBytesOfARoundAreWhatTheProtocolSays) {
   Options options = SmallCluster();
   options.cluster.segment_bytes = 128;
-  options.recipe.lr = 0.001;
+  options.recipe.rule.lr = 0.001;
   const std::uint64_t elements = 100, workers = 4, servers = 2, rounds = 20;
   const std::uint64_t chunks = 2 * 2;  // 50 values are 200 bytes: two chunks on each server.
   SimCluster cluster(options, MakeQuadratic(elements, 1.0f), MakeNumbered(64));
@@ -147,7 +147,7 @@ TEST(AccountingTest, MessagesAndBytesOfARoundAreWhatTheProtocolSays) {
 TEST(EdgeTest, OneParameterOnEightServers) {
   Options options = SmallCluster();
   options.cluster.servers = 8;
-  options.recipe.lr = 0.01;
+  options.recipe.rule.lr = 0.01;
   SimCluster cluster(options, MakeQuadratic(1, 1.0f), MakeNumbered(64));
 
   ASSERT_THAT(cluster.Run(), IsOk());

@@ -17,7 +17,7 @@ constexpr std::uint32_t kExtra =
 // Runs a small cluster and one more worker; returns how the latter ended.
 Status ExitOfUninvited(const Options& its_options, std::shared_ptr<const Model> its_model) {
   Options options = SmallCluster();
-  options.recipe.lr = 0.01;
+  options.recipe.rule.lr = 0.01;
   options.network.join_timeout = 2s;
   SimCluster cluster(options, MakeQuadratic(8, 1.0f), MakeNumbered(64));
   cluster.runtime().AddNode(
@@ -32,7 +32,7 @@ Status ExitOfUninvited(const Options& its_options, std::shared_ptr<const Model> 
 
 Options SameOptions() {
   Options options = SmallCluster();
-  options.recipe.lr = 0.01;
+  options.recipe.rule.lr = 0.01;
   options.network.join_timeout = 100ms;
   return options;
 }
@@ -54,8 +54,9 @@ TEST(RefusalTest, ARankBeyondTheRunIsNamed) {
 }
 
 TEST(RefusalTest, AWorkerTooManyIsToldSo) {
-  EXPECT_THAT(ExitOfUninvited(SameOptions(), MakeQuadratic(8, 1.0f)),
-              StatusIs(StatusCode::kDeadlineExceeded, "all 4 places of role worker are taken"));
+  EXPECT_THAT(
+      ExitOfUninvited(SameOptions(), MakeQuadratic(8, 1.0f)),
+      StatusIs(StatusCode::kDeadlineExceeded, "all places for a worker are taken; there are 4"));
 }
 
 TEST(RefusalTest, AnotherModelIsRefusedWithBothSizes) {
@@ -102,7 +103,7 @@ TEST(RefusalTest, AGradientThatIsNotFiniteChangesNothingOnAnyServer) {
     Options options = SmallCluster();
     options.recipe.collector = collector;
     options.recipe.gate = "bsp";
-    options.recipe.lr = 0.1;
+    options.recipe.rule.lr = 0.1;
     options.cluster.servers = 3;
     SimCluster cluster(options, std::make_shared<SometimesNan>(), MakeNumbered(64));
 

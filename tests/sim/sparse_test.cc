@@ -58,7 +58,7 @@ double SingleProcessLoss(const Options& options, const Model& model, const Datas
         sum[gradient.rows[0].keys[i]] += static_cast<double>(gradient.rows[0].values[i]);
       }
     }
-    const double step = options.recipe.lr / options.cluster.workers;
+    const double step = options.recipe.rule.lr / options.cluster.workers;
     bias[0] -= static_cast<float>(step * bias_sum);
     for (std::size_t c = 0; c < weights.size(); ++c)
       weights[c] -= static_cast<float>(step * sum[c]);
@@ -78,7 +78,7 @@ Options SparseCluster() {
   options.recipe.gate = "bsp";
   options.recipe.collector = "all";
   options.recipe.batch = 8;
-  options.recipe.lr = 0.5;
+  options.recipe.rule.lr = 0.5;
   return options;
 }
 
@@ -125,7 +125,7 @@ TEST(SparseTest, NumberOfServersChangesNothing) {
   for (const std::uint32_t servers : {1u, 2u, 5u}) {
     Options options = SparseCluster();
     options.cluster.servers = servers;
-    options.recipe.rule = "adagrad";
+    options.recipe.rule.name = "adagrad";
     const auto data = MakeSparse(400, 50);
     SimCluster cluster(options, MakeLogistic(0.001), data, data);
     ASSERT_THAT(cluster.Run(), IsOk());
@@ -151,7 +151,7 @@ TEST(SparseTest, FactorizationLearnsRatings) {
   options.cluster.rounds = 400;
   options.recipe.gate = "ssp";
   options.recipe.collector = "each";
-  options.recipe.lr = 0.3;
+  options.recipe.rule.lr = 0.3;
   SimCluster cluster(options, MakeFactorization(4, 0.0, 3.0), data, data);
 
   ASSERT_THAT(cluster.Run(), IsOk());
@@ -163,7 +163,7 @@ TEST(SparseTest, FactorizationLearnsRatings) {
 
 // Reads of a cut see rows as they were, though training goes on.
 TEST(SparseTest, ACutOfATableDoesNotMove) {
-  auto rule = MakeRule("sgd", {});
+  auto rule = MakeRule({.name = "sgd"});
   ASSERT_THAT(rule, IsOk());
   RowTable table({"t", 2, {}}, 0, 1, **rule);
   const float one[] = {1.0f, 1.0f};

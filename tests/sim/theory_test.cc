@@ -17,7 +17,7 @@ double NormAfter(std::uint32_t delay, double lr) {
   options.cluster.workers = delay + 1;
   options.cluster.servers = 1;
   options.cluster.rounds = 6000 / (delay + 1);
-  options.recipe.lr = lr;
+  options.recipe.rule.lr = lr;
   options.time.compute_time = "const:10";
   options.output.progress_interval = 1000s;
   SimCluster cluster(options, MakeQuadratic(1, 1.0f), MakeNumbered(64));

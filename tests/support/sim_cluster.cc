@@ -4,6 +4,7 @@
 
 #include "core/base/check.h"
 #include "core/base/strings.h"
+#include "core/policy/topology.h"
 #include "core/wire/codec.h"
 #include "scheduler/scheduler_node.h"
 #include "worker/data/data_order.h"
@@ -104,8 +105,8 @@ Options SmallCluster() {
   options.cluster.rounds = 20;
   options.cluster.evaluate = false;
   options.recipe.gate = "asp";
-  options.recipe.rule = "sgd";
-  options.recipe.lr = 1.0;
+  options.recipe.rule.name = "sgd";
+  options.recipe.rule.lr = 1.0;
   options.recipe.batch = 1;
   options.time.compute_time = "exp:10";
   return options;
@@ -152,6 +153,9 @@ SimCluster::SimCluster(Options options, std::shared_ptr<const Model> model,
       {.seed = options_.cluster.seed,
        .run_id = options_.cluster.run_id,
        .sim = options_.sim,
+       .links = options_.links,
+       .cluster = options_.cluster,
+       .own_model_bytes = model_->spec().dense_elements() * sizeof(float),
        .time_model = *time_model,
        .on_report =
            [this](Role, std::uint32_t, const Report& report) {
@@ -186,7 +190,7 @@ SimCluster::SimCluster(Options options, std::shared_ptr<const Model> model,
     }
   };
   add(Role::kScheduler, 1);
-  add(Role::kServer, options_.cluster.servers);
+  add(Role::kServer, Topology(options_.cluster).servers());
   add(Role::kWorker, options_.cluster.workers);
   add(Role::kEvaluator, options_.cluster.evaluate ? 1 : 0);
 }
@@ -217,7 +221,7 @@ Result<std::unique_ptr<Node>> SimCluster::MakeNode(const EventLogHeader& whose) 
 Status SimCluster::Run() {
   SLACKLINE_RETURN_IF_ERROR(runtime_->Run());
   SLACKLINE_RETURN_IF_ERROR(runtime_->ExitStatus(Role::kScheduler, 0));
-  for (std::uint32_t rank = 0; rank < options_.cluster.servers; ++rank) {
+  for (std::uint32_t rank = 0; rank < Topology(options_.cluster).servers(); ++rank) {
     SLACKLINE_RETURN_IF_ERROR(runtime_->ExitStatus(Role::kServer, rank));
   }
   for (std::uint32_t rank = 0; rank < options_.cluster.workers; ++rank) {

@@ -63,6 +63,8 @@ ZmqClusterResult RunZmqCluster(const Options& asked, std::shared_ptr<const Model
         .run_id = options.cluster.run_id,
         .listen = role == Role::kScheduler || role == Role::kServer,
         .network = options.network,
+        .links = options.links,
+        .cluster = options.cluster,
         .time_model = *time_model,
         .on_report =
             [&](const Report& report) {

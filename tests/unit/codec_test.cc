@@ -129,7 +129,7 @@ TEST(Decode, RefusesAForgedHeader) {
       {"frames of 68 and 1073741824", [](Header& h) { h.payload_bytes = kPayloadBytesMax; }},
   };
   for (const auto& c : kCases) {
-    EXPECT_THAT(DecodeBytes(Forged(SessionOpen{.rank = 1}, c.change)),
+    EXPECT_THAT(DecodeBytes(Forged(SessionClose{.rank = 1}, c.change)),
                 StatusIs(StatusCode::kDataLoss, c.text));
   }
 }
@@ -235,7 +235,7 @@ TEST(Decode, RefusesFieldsOutOfRange) {
       {Pull{.parts = ~0u}, "pull: part 0 of 4294967295"},
       {PullReply{.chunks = ~0u}, "pull-reply: chunk 0 of 4294967295"},
       {Decisions{.entries = {{.kind = Decision::Kind{0}}}}, "decisions: kind 0"},
-      {Decisions{.entries = {{.kind = Decision::Kind{7}}}}, "decisions: kind 7"},
+      {Decisions{.entries = {{.kind = Decision::Kind{10}}}}, "decisions: kind 10"},
   };
   for (const auto& c : kCases) {
     EXPECT_THAT(Roundtrip(c.message), StatusIs(StatusCode::kDataLoss, c.text));
@@ -270,7 +270,7 @@ TEST(Decode, CutsWhatIsForPeopleToItsLimits) {
 TEST(Decode, CannotBeMadeToAllocateMoreThanABodyHolds) {
   // 2^32 - 1 tensors announced in a body of 64 bytes.
   auto frame = FrameOf(Hello{.agreement = std::string(30, 'x')});
-  const std::size_t tensors_at = frame.size() - 16;  // Two counts, then the rounds.
+  const std::size_t tensors_at = frame.size() - 24;  // Two counts, the rounds and the region.
   std::memset(frame.data() + tensors_at, 0xFF, 4);
   Reseal(frame, HeaderOf(frame));
 

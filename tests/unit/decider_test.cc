@@ -17,7 +17,8 @@ std::unique_ptr<Decider> MakeDecider(const char* gate, std::uint32_t slack, cons
   options.recipe.collector = collector;
   options.recipe.data_order = data_order;
   options.recipe.batch = 10;
-  auto decider = Decider::Create(options, 50, /*makes_cuts=*/true);
+  auto decider = Decider::Create(options, Topology(options.cluster).GlobalTier(), 50,
+                                 /*makes_cuts=*/true);
   EXPECT_THAT(decider, IsOk());
   return std::move(decider).value();
 }
@@ -74,7 +75,7 @@ TEST(DeciderTest, ANewLifeTakesUpBehindWhatWasOffered) {
   decider->OnStaged(Pushed(0, 0), log);  // Held by the collector: it counts.
   decider->OnStaged(Pushed(0, 2), log);  // Ahead of its predecessor: it does not.
 
-  decider->OnOpen(0, NodeId{99}, log);
+  decider->OnOpen(0, NodeId{99}, {}, log);
 
   ASSERT_EQ(Kinds(log), (std::vector<Kind>{Kind::kOpen}));
   EXPECT_EQ(log[0].seq, 1u);

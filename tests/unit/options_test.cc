@@ -43,10 +43,18 @@ std::string OtherValue(const OptionRow& row) {
   const std::map<std::string, std::string> chosen = {{"algorithm", "asp"},
                                                      {"join-timeout", "2m"},
                                                      {"lr-schedule", "cosine"},
-                                                     {"segment-bytes", "4096"}};
+                                                     {"segment-bytes", "4096"},
+                                                     {"region", "0"},
+                                                     {"regions", "2"},
+                                                     {"global-region", "1"},
+                                                     {"workers-per-region", "4"},
+                                                     {"dynamic-local-steps", "ceil"},
+                                                     {"collective", "ring"},
+                                                     {"region-gate", "ssp"}};
   if (const auto found = chosen.find(row.name); found != chosen.end()) return found->second;
-  for (const char* value : {"7", "0.75", "3s", "true", "false", "softmax", "global", "shard", "bsp",
-                            "all", "adam", "evaluate", "error"}) {
+  for (const char* value :
+       {"7", "0.75", "3s", "true", "false", "softmax", "global", "shard", "bsp", "all", "adam",
+        "evaluate", "error", "regional", "local", "lossless", "ideal", "region"}) {
     Options options;
     if (row.value.set(options, value).ok() && value != DefaultOf(row)) return value;
   }
@@ -57,7 +65,13 @@ std::string OtherValue(const OptionRow& row) {
 // The arguments that give `row` another value, with what that value needs beside it.
 Arguments OtherArguments(const OptionRow& row) {
   Arguments arguments{"--" + row.name + "=" + OtherValue(row)};
-  if (row.name == "materialize") arguments.push_back("--model=timing");
+  const std::map<std::string, std::string> beside = {{"materialize", "--model=timing"},
+                                                     {"global-region", "--regions=2"},
+                                                     {"dynamic-local-steps", "--step=local"},
+                                                     {"collective", "--region-gbps=1"},
+                                                     {"tier", "--region=0"}};
+  if (const auto found = beside.find(row.name); found != beside.end())
+    arguments.push_back(found->second);
   return arguments;
 }
 
@@ -79,7 +93,7 @@ TEST(ParseOptions, EveryKindOfValueIsRead) {
   ASSERT_THAT(parsed, IsOk());
   const Options& options = parsed->options;
   EXPECT_EQ(options.recipe.slack, 2u);
-  EXPECT_EQ(options.recipe.lr, 0.25);
+  EXPECT_EQ(options.recipe.rule.lr, 0.25);
   EXPECT_EQ(options.model.hidden, (std::vector<std::uint32_t>{256, 128}));
   EXPECT_EQ(options.network.patience, 2500ms);
   EXPECT_TRUE(options.cluster.prefetch);
@@ -305,11 +319,11 @@ TEST(CommandLine, EveryOptionReachesEveryProgramThatTakesIt) {
 TEST(ConfigIni, EveryOptionReadsBack) {
   for (const OptionRow& row : OptionTable()) {
     SCOPED_TRACE(row.name);
-    Parsed parsed;
-    for (const OptionRow& other : OptionTable()) parsed.source[other.name] = kSourceDefault;
-    ASSERT_THAT(row.value.set(parsed.options, OtherValue(row)), IsOk());
-    if (row.name == "materialize") parsed.options.model.model = "timing";
-    if (row.name == "gate") parsed.options.recipe.collector = "all";  // Which bsp needs.
+    const Binary binary = row.binaries.Has(Binary::kSim) ? Binary::kSim : Binary::kServer;
+    if (!row.binaries.Has(binary)) continue;
+    const Result<Parsed> given = ParseOptions(binary, OtherArguments(row));
+    ASSERT_THAT(given, IsOk());
+    const Parsed& parsed = *given;
     const ConfigFile file(ConfigIni(parsed));
 
     const Result<Parsed> again = ReadConfigFile(file.path());
@@ -363,7 +377,7 @@ TEST(ParseOptions, BoundsHoldOnBothSides) {
 }
 
 TEST(Agreement, DiffersExactlyOnWhatModelRecipeAndRunSay) {
-  const std::set<std::string> agreed_groups = {"Model and data", "Recipe", "Run"};
+  const std::set<std::string> agreed_groups = {"Model and data", "Recipe", "Regions", "Run"};
   for (const OptionRow& row : OptionTable()) {
     SCOPED_TRACE(row.name);
     Options theirs;
@@ -372,7 +386,8 @@ TEST(Agreement, DiffersExactlyOnWhatModelRecipeAndRunSay) {
     const std::string difference = FirstDifference(Agreement(Options{}), Agreement(theirs));
 
     // --algorithm is a label: what it fills in is compared, not its name.
-    const bool agreed = agreed_groups.contains(row.group) && row.name != "algorithm";
+    const bool agreed = row.name == "speeds" ||  // Local steps may depend on them.
+                        (agreed_groups.contains(row.group) && row.name != "algorithm");
     EXPECT_EQ(difference, agreed ? "--" + row.name + " is " + DefaultOf(row) + " in this run and " +
                                        OtherValue(row) + " in the process that wants to join"
                                  : "");
@@ -381,7 +396,7 @@ TEST(Agreement, DiffersExactlyOnWhatModelRecipeAndRunSay) {
 
 TEST(Agreement, NamesTheFirstDifferenceWithBothValues) {
   Options ours, theirs;
-  theirs.recipe.lr = 0.5;
+  theirs.recipe.rule.lr = 0.5;
 
   EXPECT_EQ(FirstDifference(Agreement(ours), Agreement(ours)), "");
   EXPECT_EQ(FirstDifference(Agreement(ours), Agreement(theirs)),

@@ -144,17 +144,17 @@ TEST(CollectorTest, AllGoesOnWhenTheOneItWaitedForLeaves) {
 
 TEST(ScheduleTest, FollowsItsFormula) {
   RecipeOptions options;
-  options.lr = 0.4;
+  options.rule.lr = 0.4;
   options.batch = 10;
-  auto constant = LearningRate::Create(options, 1000);
+  auto constant = LearningRate::Create(options.rule.lr, options, 1000);
   options.lr_schedule = "step";
   options.lr_step_samples = 100;
   options.lr_step_factor = 0.5;
-  auto step = LearningRate::Create(options, 1000);
+  auto step = LearningRate::Create(options.rule.lr, options, 1000);
   options.lr_schedule = "cosine";
   options.warmup_samples = 200;
   options.lr_final_factor = 0.1;
-  auto cosine = LearningRate::Create(options, 1000);
+  auto cosine = LearningRate::Create(options.rule.lr, options, 1000);
   ASSERT_THAT(cosine, IsOk());
 
   EXPECT_DOUBLE_EQ(constant->At(999), 0.4);
@@ -170,9 +170,10 @@ TEST(ScheduleTest, FollowsItsFormula) {
 TEST(ScheduleTest, RefusesWhatItDoesNotKnow) {
   RecipeOptions options;
   options.lr_schedule = "linear";
-  EXPECT_THAT(LearningRate::Create(options, 1), StatusIs(StatusCode::kInvalidArgument, "'linear'"));
+  EXPECT_THAT(LearningRate::Create(options.rule.lr, options, 1),
+              StatusIs(StatusCode::kInvalidArgument, "'linear'"));
   options.lr_schedule = "step";
-  EXPECT_THAT(LearningRate::Create(options, 1),
+  EXPECT_THAT(LearningRate::Create(options.rule.lr, options, 1),
               StatusIs(StatusCode::kInvalidArgument, "--lr-step-samples"));
 }
 

@@ -319,7 +319,7 @@ TEST_F(VerifyTest, CatchesASessionThatForgets) {
 
 TEST_F(VerifyTest, CatchesRanksThatAreNotThere) {
   Nth(Server(0), Kind::kSessionOpened, 0).rank = 9;
-  ExpectViolation("shard 0 speaks of worker 9; there are 2");
+  ExpectViolation("shard 0 speaks of worker 9; there are 2 from 0 on");
   Nth(Server(0), Kind::kSessionOpened, 0).shard = 8;
   ExpectViolation("a server speaks of shard 8; there are 2");
   Nth(WorkerLog(0), Kind::kRoundStarted, 0).rank = 7;
