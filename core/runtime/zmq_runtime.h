@@ -69,7 +69,9 @@ class ZmqRuntime {
   };
 
   ZmqRuntime(ZmqRuntimeOptions options, std::unique_ptr<ZmqTransport> transport);
+  // An input, and then the inline jobs that it and they lead to.
   void Deliver(const Input& input);
+  void DeliverOne(const Input& input);
   void CarryOut();
   void TakeFinishedJobs();
   // Delivers what is due. True if there was anything.
