@@ -20,7 +20,7 @@ namespace {
 constexpr NodeId kClient{0x5C1E47};
 constexpr NodeId kServer{0x5E4E4};
 // The server as the workers know it: a connection of their own, apart from the scheduler's.
-constexpr NodeId kServerOfWorkers{0x5E4E5};
+constexpr NodeId kServerOfWorkers = kLastAlias;
 constexpr Duration kWarmUp = 200ms;
 
 // Plays the scheduler to one server, and then `window` workers, each with one operation in flight.

@@ -36,7 +36,18 @@ struct Totals {
   double loss = 0;
   std::uint64_t with_loss = 0;
   Json bytes = Json::object();
+  Json region_bytes = Json::object();  // By the regions that they went from and to.
 };
+
+// Payload of first transmissions, both ways between a member's region and that of its servers.
+void AddRegionBytes(const Statistics& s, std::uint32_t from, std::uint32_t to, Totals& totals) {
+  const auto add = [&](std::uint32_t a, std::uint32_t b, std::uint64_t bytes) {
+    Json& count = totals.region_bytes[StrCat(a, " -> ", b)];
+    count = (count.is_null() ? std::uint64_t{0} : count.get<std::uint64_t>()) + bytes;
+  };
+  add(from, to, s.bytes_pushed);
+  add(to, from, s.bytes_pulled);
+}
 
 Json StalenessOf(const Histogram& histogram) {
   const bool any = histogram.count() > 0;
@@ -67,6 +78,7 @@ void AddServer(const MemberStatus& member, const Topology& topology, Totals& tot
         totals.bytes.value(name + " -> global", std::uint64_t{0}) + s.bytes_pushed;
     totals.bytes["global -> " + name] =
         totals.bytes.value("global -> " + name, std::uint64_t{0}) + s.bytes_pulled;
+    AddRegionBytes(s, *tier.region, topology.RegionOf(Role::kServer, 0), totals);
   }
   if (member.rank != tier.first_server) return;  // What follows is the lead's to say.
   if (member.rank == 0) totals.lead = s;
@@ -102,7 +114,12 @@ Totals TotalsOf(const Options& options, const SummaryReport& report) {
   for (const MemberStatus& member : report.members) {
     const Statistics& s = member.statistics;
     totals.refused += s.frames_refused;
-    if (member.role == Role::kWorker) AddWorker(member, totals);
+    if (member.role == Role::kWorker) {
+      AddWorker(member, totals);
+      const Tier tier = topology.TierOfWorker(member.rank);
+      AddRegionBytes(s, topology.RegionOf(Role::kWorker, member.rank),
+                     topology.RegionOf(Role::kServer, tier.first_server), totals);
+    }
     if (member.role == Role::kEvaluator) {
       totals.bytes[StrCat("servers -> evaluator", member.rank)] = s.bytes_pulled;
     }
@@ -253,6 +270,7 @@ std::string SummaryJson(const Options& options, const SummaryReport& report, boo
   }
   json["slack_max"] = totals.spread_max;
   json["bytes"] = totals.bytes;
+  if (topology.regions() > 1) json["region_bytes"] = totals.region_bytes;
   json["pushes"] = {{"sent", totals.sent},
                     {"applied", totals.applied.slices_applied},
                     {"duplicate", totals.duplicate},

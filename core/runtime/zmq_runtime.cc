@@ -75,6 +75,18 @@ void ZmqRuntime::Interrupt() {
 }
 
 void ZmqRuntime::Deliver(const Input& input) {
+  DeliverOne(input);
+  // A server's applies come before anything else that waits, and so do those that they lead to.
+  while (!inline_jobs_.empty() && !exited_) {
+    Job job = std::move(inline_jobs_.front());
+    inline_jobs_.pop_front();
+    job.run();
+    job.run = nullptr;  // What it held is free again when the Node hears of it.
+    DeliverOne({.kind = Input::Kind::kJob, .id = static_cast<std::uint64_t>(job.id)});
+  }
+}
+
+void ZmqRuntime::DeliverOne(const Input& input) {
   const Time now = clock_.Now();
   switch (input.kind) {
     case Input::Kind::kStart:
@@ -95,14 +107,6 @@ void ZmqRuntime::Deliver(const Input& input) {
   }
   if (options_.observer != nullptr) options_.observer->OnInput(now, input, outbox_);
   CarryOut();
-  // A server's applies come before anything else that waits.
-  while (!inline_jobs_.empty() && !exited_) {
-    Job job = std::move(inline_jobs_.front());
-    inline_jobs_.pop_front();
-    job.run();
-    job.run = nullptr;  // What it held is free again when the Node hears of it.
-    Deliver({.kind = Input::Kind::kJob, .id = static_cast<std::uint64_t>(job.id)});
-  }
 }
 
 void ZmqRuntime::CarryOut() {

@@ -79,7 +79,9 @@ class ZmqRuntime {
 
   ZmqRuntime(ZmqRuntimeOptions options, const RegionLinks& links,
              std::unique_ptr<ZmqTransport> transport);
+  // An input, and then the inline jobs that it and they lead to.
   void Deliver(const Input& input);
+  void DeliverOne(const Input& input);
   void CarryOut();
   void CarryOutPlaces();
   void Transmit(Outbox::Send send);

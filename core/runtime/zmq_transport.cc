@@ -106,7 +106,11 @@ struct ZmqTransport::Impl {
   }
 
   Status Bind();
-  bool ReceiveFrom(zmq::socket_t& socket, std::optional<NodeId> link_peer, const Deliver& deliver);
+  void DropLink(std::size_t index);
+  // From a link, or else from the router. False if there was nothing.
+  bool ReceiveFrom(std::optional<std::size_t> link, const Deliver& deliver);
+  Status CheckSender(NodeId sender, std::optional<NodeId> link_peer,
+                     std::optional<NodeId> stranger) const;
   void Refuse(const Status& status, std::optional<NodeId> link_peer, std::optional<NodeId> stranger,
               const Deliver& deliver);
   bool SendFrames(zmq::socket_t& socket, const RoutingId* id, const Frames& frames);
@@ -165,22 +169,40 @@ void ZmqTransport::OnRefused(std::function<void(const Status&)> told) {
   impl_->told = std::move(told);
 }
 
+void ZmqTransport::Impl::DropLink(std::size_t index) {
+  links[index].socket.set(zmq::sockopt::linger, 0);
+  links.erase(links.begin() + static_cast<std::ptrdiff_t>(index));
+  link_of.clear();
+  for (std::size_t i = 0; i < links.size(); ++i) link_of[links[i].peer] = i;
+}
+
 Status ZmqTransport::Connect(NodeId peer, const std::string& address) {
-  const auto known = impl_->link_of.find(peer);
-  if (known != impl_->link_of.end() && impl_->links[known->second].address == address)
-    return Status::Ok();
+  Impl& impl = *impl_;
+  const auto here = std::find_if(impl.links.begin(), impl.links.end(),
+                                 [&](const Impl::Link& link) { return link.address == address; });
+  if (here != impl.links.end()) {
+    if (here->peer == peer) return Status::Ok();
+    if (IsAlias(here->peer)) {
+      return InvalidArgument(StrCat("cannot connect node ", peer, " to '", address,
+                                    "': that is where node ", here->peer,
+                                    " is; it must advertise an address of its own"));
+    }
+    // Two links of one routing id at one listener would displace each other. The old one goes
+    // first, so that it does not come in after the new one.
+    impl.DropLink(static_cast<std::size_t>(here - impl.links.begin()));
+  }
   try {
-    zmq::socket_t socket(impl_->context, zmq::socket_type::dealer);
-    impl_->Prepare(socket, address.find('[') != std::string::npos);
-    const RoutingId id = RoutingIdOf(impl_->options.self);
+    zmq::socket_t socket(impl.context, zmq::socket_type::dealer);
+    impl.Prepare(socket, address.find('[') != std::string::npos);
+    const RoutingId id = RoutingIdOf(impl.options.self);
     socket.set(zmq::sockopt::routing_id, std::string_view(id.data(), id.size()));
     socket.connect(address);
-    if (known != impl_->link_of.end()) {
-      impl_->links[known->second] = {peer, address, std::move(socket)};
-      return Status::Ok();
+    const auto [known, is_new] = impl.link_of.try_emplace(peer, impl.links.size());
+    if (is_new) {
+      impl.links.push_back({peer, address, std::move(socket)});
+    } else {
+      impl.links[known->second] = {peer, address, std::move(socket)};
     }
-    impl_->link_of[peer] = impl_->links.size();
-    impl_->links.push_back({peer, address, std::move(socket)});
   } catch (const zmq::error_t& error) {
     return InvalidArgument(StrCat("cannot connect to '", address, "': ", Reason(error),
                                   "; an address is tcp://HOST:PORT"));
@@ -234,13 +256,10 @@ std::size_t ZmqTransport::Receive(std::size_t limit, const Deliver& deliver) {
     const std::size_t at = (impl_->next_socket + tried) % sockets;
     const std::size_t share = std::max<std::size_t>(1, limit / sockets);
     for (std::size_t i = 0; i < share; ++i) {
-      // `deliver` may make new links: look the socket up each time.
+      // `deliver` may make new links, and end old ones: look the socket up each time.
       const bool from_link = at < impl_->links.size();
-      zmq::socket_t& socket = from_link ? impl_->links[at].socket : *impl_->router;
-      if (!impl_->ReceiveFrom(
-              socket, from_link ? std::optional(impl_->links[at].peer) : std::nullopt, deliver))
-        break;
-      if (from_link) impl_->links[at].heard = true;
+      if (!from_link && !impl_->router.has_value()) break;
+      if (!impl_->ReceiveFrom(from_link ? std::optional(at) : std::nullopt, deliver)) break;
       ++received;
     }
   }
@@ -248,8 +267,8 @@ std::size_t ZmqTransport::Receive(std::size_t limit, const Deliver& deliver) {
   return received;
 }
 
-bool ZmqTransport::Impl::ReceiveFrom(zmq::socket_t& socket, std::optional<NodeId> link_peer,
-                                     const Deliver& deliver) {
+bool ZmqTransport::Impl::ReceiveFrom(std::optional<std::size_t> link, const Deliver& deliver) {
+  zmq::socket_t& socket = link.has_value() ? links[*link].socket : *router;
   constexpr std::size_t kFramesMax = 3;
   std::array<zmq::message_t, kFramesMax> frames;
   std::size_t count = 0;
@@ -267,9 +286,13 @@ bool ZmqTransport::Impl::ReceiveFrom(zmq::socket_t& socket, std::optional<NodeId
     if (count < kFramesMax) frames[count] = std::move(frame);
     ++count;
   }
+  std::optional<NodeId> link_peer;
   std::optional<NodeId> stranger;
   std::size_t first = 0;
-  if (!link_peer.has_value()) {
+  if (link.has_value()) {
+    links[*link].heard = true;
+    link_peer = links[*link].peer;
+  } else {
     stranger = NodeOf(frames[0]);
     first = 1;
     if (!stranger.has_value()) {
@@ -289,16 +312,25 @@ bool ZmqTransport::Impl::ReceiveFrom(zmq::socket_t& socket, std::optional<NodeId
     Refuse(received.status(), link_peer, stranger, deliver);
     return true;
   }
-  // Nor may a stranger have a name that means somebody else here.
-  if (stranger.has_value() && (received->envelope.sender != *stranger ||
-                               *stranger == kSchedulerNode || *stranger == options.self)) {
-    Refuse(DataLoss("a message that claims another sender than its connection"), link_peer,
-           std::nullopt, deliver);
+  if (const Status status = CheckSender(received->envelope.sender, link_peer, stranger);
+      !status.ok()) {
+    Refuse(status, link_peer, std::nullopt, deliver);
     return true;
   }
   ++counts.messages_received;
   deliver(link_peer.has_value() ? *link_peer : *stranger, std::move(received).value());
   return true;
+}
+
+Status ZmqTransport::Impl::CheckSender(NodeId sender, std::optional<NodeId> link_peer,
+                                       std::optional<NodeId> stranger) const {
+  if (link_peer.has_value()) {
+    if (sender == *link_peer || IsAlias(*link_peer)) return Status::Ok();
+    return DataLoss(StrCat("node ", sender, " answers where node ", *link_peer, " was"));
+  }
+  // Nor may a stranger have a name that means somebody else here.
+  if (sender == *stranger && !IsAlias(*stranger) && *stranger != options.self) return Status::Ok();
+  return DataLoss("a message that claims another sender than its connection");
 }
 
 void ZmqTransport::Impl::Refuse(const Status& status, std::optional<NodeId> link_peer,

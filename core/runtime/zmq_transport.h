@@ -51,15 +51,17 @@ class ZmqTransport {
   // What others connect to, "tcp://host:port"; "" when not listening.
   const std::string& address() const;
 
-  // From now on messages to `peer` go to `address`, which need not be there yet.
-  // Errors: kInvalidArgument for an address that means nothing.
+  // From now on messages to `peer` go to `address`, which need not be there yet. Another peer that
+  // lived at this address is gone: its link ends, and what is sent to it is dropped.
+  // Errors: kInvalidArgument for an address that means nothing, or that an alias has.
   Status Connect(NodeId peer, const std::string& address);
 
   // `number` names the message among all that this process sends.
   void Send(NodeId to, const Message& message, std::uint64_t number);
 
   // A message, and the peer it came from as a Node knows it: by the NodeId given to Connect, or
-  // else by its own. A peer that we connected to and that turns out to be of another run or version
+  // else by its own. What comes from another than the peer connected to is refused, unless that
+  // was an alias. A peer that we connected to and that turns out to be of another run or version
   // shows as a Refused message from it.
   using Deliver = std::function<void(NodeId from, Received received)>;
   // Hands out what has arrived, at most `limit` messages. Returns how many.

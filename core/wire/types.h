@@ -11,8 +11,12 @@ namespace slackline {
 // a NodeId lives is the runtime's business.
 enum class NodeId : std::uint64_t {};
 inline constexpr NodeId kNoNode{0};
-// The scheduler is known by its address before anything else is known of it.
+// Aliases name a peer by its place: whoever listens at the address speaks under them. No life has
+// a name this small. The scheduler is known by its address before anything else is known of it.
 inline constexpr NodeId kSchedulerNode{1};
+inline constexpr NodeId kLastAlias{2};
+
+inline constexpr bool IsAlias(NodeId id) { return id != kNoNode && id <= kLastAlias; }
 
 inline std::ostream& operator<<(std::ostream& out, NodeId id) {
   return out << static_cast<std::uint64_t>(id);

@@ -3,6 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+#include <optional>
+#include <string>
+
+#include "core/base/strings.h"
 #include "core/runtime/replay.h"
 #include "core/runtime/zmq_runtime.h"
 #include "tests/support/fresh_folder.h"
@@ -91,6 +96,69 @@ TEST(ZmqClusterTest, PromisesHoldAndTheLogReplaysInTheSimulator) {
   ASSERT_THAT(replay, IsOk());
   EXPECT_TRUE(replay->identical())
       << (replay->difference.has_value() ? replay->difference->ToString() : "stopped");
+}
+
+// The time after which `target` samples were applied, by a server's log. Each worker's time counts
+// from its own first read: one that is ahead of its server at the beginning asks again, and so
+// begins up to a tenth of a patience later.
+std::optional<Duration> TimeOfSamples(const EventLog& log, std::uint64_t target) {
+  std::map<std::uint32_t, Time> begun;
+  std::multimap<Duration, std::uint64_t> applied;  // Samples, by when.
+  for (const EventRecord& record : log.records) {
+    const auto* trace = std::get_if<TraceRecord>(&record);
+    if (trace == nullptr) continue;
+    const TraceEvent& event = trace->event;
+    if (event.kind == TraceEvent::Kind::kReadServed) begun.try_emplace(event.rank, trace->time);
+    if (event.kind == TraceEvent::Kind::kPushApplied)
+      applied.emplace(trace->time - begun.at(event.rank), event.extra);
+  }
+  std::uint64_t samples = 0;
+  for (const auto& [after, of_push] : applied) {
+    samples += of_push;
+    if (samples >= target) return after;
+  }
+  return std::nullopt;
+}
+
+// How long a cluster with one worker of eight five times slower takes for 76 samples.
+//
+// Every worker does 12 rounds, so the slow one bounds the whole run under any gate. But 76 samples
+// lie below the 84 that the seven fast ones push alone: under asp they are there before the slow
+// one matters. Computing takes 40 ms by timer and next to nothing by work, so that the speed of the
+// machine hardly counts. To be expected, with c = 40 ms:
+//   asp: 76 / (7 / c + 1 / 5c), and so 11 rounds of c = 0.44 s
+//   bsp: 10 rounds of 5c = 2.0 s
+//   ssp: the fast are at most 4 rounds ahead: some 6 rounds of 5c, and a few of c
+double SecondsOf76Samples(const char* gate, std::uint32_t slack, const char* collector) {
+  Options options = Real();
+  options.recipe.gate = gate;
+  options.recipe.slack = slack;
+  options.recipe.collector = collector;
+  options.recipe.rule.lr = 0.01;
+  options.cluster.workers = 8;
+  options.cluster.rounds = 12;
+  options.network.patience = 4s;
+  options.time.compute_time = "const:40";
+  options.time.inject = {"slow:worker3:5x"};
+  const std::string folder = FreshFolder();
+  ExpectAllWell(RunZmqCluster(options, MakeQuadratic(8, 1.0f), MakeNumbered(64), folder));
+  const Result<EventLog> log = ReadEventLog(EventLogPath(folder, Role::kServer, 0, 0));
+  EXPECT_THAT(log, IsOk());
+  const std::optional<Duration> time = log.ok() ? TimeOfSamples(*log, 76) : std::nullopt;
+  EXPECT_TRUE(time.has_value()) << gate << " applied fewer samples";
+  return time.has_value() ? Seconds(*time) : 0;
+}
+
+TEST(ZmqClusterTest, ASlowWorkerHoldsUpBspMostAndAspNotAtAll) {
+  const double bsp = SecondsOf76Samples("bsp", 0, "all");
+  const double ssp = SecondsOf76Samples("ssp", 3, "each");
+  const double asp = SecondsOf76Samples("asp", 0, "each");
+
+  RecordProperty("seconds", StrCat("bsp ", bsp, ", ssp ", ssp, ", asp ", asp));
+  EXPECT_GT(asp, 0.0);
+  EXPECT_GE(bsp, 3.0 * asp);
+  EXPECT_GT(ssp, asp);
+  EXPECT_LT(ssp, bsp);
 }
 
 TEST(ZmqClusterTest, TrainsOverIpv6) {

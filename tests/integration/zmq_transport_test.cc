@@ -19,10 +19,13 @@
 namespace slackline {
 namespace {
 
-std::unique_ptr<ZmqTransport> Listen(const std::string& run_id = "run",
-                                     NodeId self = NodeId{1000}) {
+// At a port that the system chooses, unless one is given.
+std::unique_ptr<ZmqTransport> Listen(const std::string& run_id = "run", NodeId self = NodeId{1000},
+                                     const std::string& port = "0") {
+  NetworkOptions network;
+  network.ports = port;
   auto transport =
-      ZmqTransport::Create({.self = self, .run_id = run_id, .listen = true, .network = {}});
+      ZmqTransport::Create({.self = self, .run_id = run_id, .listen = true, .network = network});
   EXPECT_THAT(transport, IsOk());
   return std::move(transport).value();
 }
@@ -32,6 +35,10 @@ std::unique_ptr<ZmqTransport> Client(NodeId self, const std::string& run_id = "r
       ZmqTransport::Create({.self = self, .run_id = run_id, .listen = false, .network = {}});
   EXPECT_THAT(transport, IsOk());
   return std::move(transport).value();
+}
+
+std::string PortOf(const ZmqTransport& transport) {
+  return transport.address().substr(transport.address().rfind(':') + 1);
 }
 
 // Receives until `done` says so; false after ten seconds.
@@ -186,20 +193,114 @@ TEST(ZmqTransportTest, WhatIsSentBeforeThePeerIsThereArrivesWhenItComes) {
   auto early = Client(NodeId{55});
   auto place = Listen();
   const std::string address = place->address();
-  const std::string port = address.substr(address.rfind(':') + 1);
+  const std::string port = PortOf(*place);
   place.reset();
   ASSERT_THAT(early->Connect(NodeId{1000}, address), IsOk());
   early->Send(NodeId{1000}, SessionOpen{.rank = 9}, 1);
-  NetworkOptions network;
-  network.ports = port;
 
-  auto late = ZmqTransport::Create(
-      {.self = NodeId{1000}, .run_id = "run", .listen = true, .network = network});
+  auto late = Listen("run", NodeId{1000}, port);
 
-  ASSERT_THAT(late, IsOk());
   bool got = false;
   EXPECT_TRUE(ReceiveUntil(
-      **late, [&](NodeId, const Received&) { got = true; }, [&] { return got; }));
+      *late, [&](NodeId, const Received&) { got = true; }, [&] { return got; }));
+}
+
+// Sends `number` there until `listener` has it: what is sent while a connection breaks may be lost.
+bool Reaches(ZmqTransport& client, NodeId to, ZmqTransport& listener, std::uint64_t number) {
+  const SteadyClock clock;
+  for (bool got = false; !got;) {
+    if (clock.Now() > 10s) return false;
+    client.Send(to, SessionOpen{}, number);
+    listener.Wait(20ms);
+    listener.Receive(
+        16, [&](NodeId, const Received& received) { got |= received.envelope.number == number; });
+  }
+  return true;
+}
+
+TEST(ZmqTransportTest, APeerThatComesBackAtItsPortAsAnotherTakesTheOldLinksPlace) {
+  auto client = Client(NodeId{55});
+  auto old_life = Listen("run", NodeId{1000});
+  const std::string address = old_life->address();
+  ASSERT_THAT(client->Connect(NodeId{1000}, address), IsOk());
+  ASSERT_TRUE(Reaches(*client, NodeId{1000}, *old_life, 1));
+  const std::string port = PortOf(*old_life);
+  old_life.reset();
+  auto new_life = Listen("run", NodeId{2000}, port);
+
+  ASSERT_THAT(client->Connect(NodeId{2000}, address), IsOk());
+
+  ASSERT_TRUE(Reaches(*client, NodeId{2000}, *new_life, 2));
+  // An old link would come back some 50 ms later and take our name there: answers keep coming by
+  // the new one for much longer.
+  const SteadyClock clock;
+  std::uint64_t answers = 0;
+  while (clock.Now() < 500ms) {
+    const std::uint64_t before = answers;
+    new_life->Send(NodeId{55}, SessionClosed{}, 3);
+    ASSERT_TRUE(ReceiveUntil(
+        *client,
+        [&](NodeId from, const Received&) {
+          ASSERT_EQ(from, NodeId{2000});
+          ++answers;
+        },
+        [&] { return answers > before; }));
+  }
+  const std::uint64_t dropped = client->counts().dropped;
+  client->Send(NodeId{1000}, SessionOpen{}, 4);
+  EXPECT_EQ(client->counts().dropped, dropped + 1);
+  EXPECT_EQ(client->counts().refused, 0u);
+}
+
+TEST(ZmqTransportTest, AKnownPeerMayMoveToAnothersAddress) {
+  auto client = Client(NodeId{55});
+  auto first = Listen("run", NodeId{1000});
+  auto second = Listen("run", NodeId{2000});
+  ASSERT_THAT(client->Connect(NodeId{1000}, first->address()), IsOk());
+  ASSERT_THAT(client->Connect(NodeId{2000}, second->address()), IsOk());
+  ASSERT_TRUE(Reaches(*client, NodeId{1000}, *first, 1));
+  ASSERT_TRUE(Reaches(*client, NodeId{2000}, *second, 2));
+  const std::string port = PortOf(*first);
+  first.reset();
+  second.reset();
+  second = Listen("run", NodeId{2000}, port);
+
+  ASSERT_THAT(client->Connect(NodeId{2000}, second->address()), IsOk());
+
+  EXPECT_TRUE(Reaches(*client, NodeId{2000}, *second, 3));
+  const std::uint64_t dropped = client->counts().dropped;
+  client->Send(NodeId{1000}, SessionOpen{}, 4);
+  EXPECT_EQ(client->counts().dropped, dropped + 1);
+}
+
+TEST(ZmqTransportTest, AnAnswerFromAnotherThanThePeerConnectedToIsRefused) {
+  auto client = Client(NodeId{55});
+  auto impostor = Listen("run", NodeId{2000});
+  ASSERT_THAT(client->Connect(NodeId{1000}, impostor->address()), IsOk());
+  ASSERT_TRUE(Reaches(*client, NodeId{1000}, *impostor, 1));
+
+  impostor->Send(NodeId{55}, SessionClosed{}, 2);
+
+  EXPECT_TRUE(ReceiveUntil(
+      *client, [](NodeId, const Received&) { ADD_FAILURE() << "delivered"; },
+      [&] { return client->counts().refused == 1; }));
+}
+
+TEST(ZmqTransportTest, ThePeersOfAnAliasSpeakUnderIt) {
+  auto client = Client(NodeId{55});
+  auto scheduler = Listen("run", NodeId{2000});
+  ASSERT_THAT(client->Connect(kSchedulerNode, scheduler->address()), IsOk());
+  ASSERT_TRUE(Reaches(*client, kSchedulerNode, *scheduler, 1));
+  // Nor does a peer that names the scheduler's address as its own take the scheduler away.
+  EXPECT_THAT(client->Connect(NodeId{1000}, scheduler->address()),
+              StatusIs(StatusCode::kInvalidArgument, scheduler->address()));
+
+  scheduler->Send(NodeId{55}, SessionClosed{}, 2);
+
+  bool got = false;
+  EXPECT_TRUE(ReceiveUntil(
+      *client, [&](NodeId from, const Received&) { got = from == kSchedulerNode; },
+      [&] { return got; }));
 }
 
 TEST(ZmqTransportTest, APayloadGoesThroughWholeInFramesOfItsOwnOrNot) {
