@@ -1,6 +1,7 @@
 """What the programs of this folder share: how a method is run, and what is read from a run."""
 
 import json
+import math
 import os
 import pathlib
 import subprocess
@@ -32,6 +33,20 @@ def mean(values):
     return sum(values) / len(values) if values else 0.0
 
 
+# Two-sided 95 % of Student's t, by degrees of freedom.
+STUDENT = [float("nan"), 12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262]
+
+
+def interval(values):
+    """Mean and half the width of its 95 % interval."""
+    n = len(values)
+    if n < 2:
+        return {"mean": mean(values), "half_width": 0.0}
+    variance = sum((v - mean(values)) ** 2 for v in values) / (n - 1)
+    t = STUDENT[n - 1] if n <= len(STUDENT) else 1.96
+    return {"mean": mean(values), "half_width": t * math.sqrt(variance / n)}
+
+
 class Run:
     """One finished run and its folder."""
 
@@ -47,6 +62,14 @@ class Run:
         if done.returncode != 0:
             sys.exit(f"{' '.join(command)}\n{done.stderr}")
         self.read()
+
+    @classmethod
+    def found(cls, folder):
+        """A run that was made before."""
+        run = cls.__new__(cls)
+        run.folder = pathlib.Path(folder)
+        run.read()
+        return run
 
     def read(self):
         self.summary = json.loads((self.folder / "summary.json").read_text())
@@ -67,6 +90,9 @@ class Run:
             record = json.loads(line)
             if record["event"] == event:
                 yield record
+
+    def model_bytes(self):
+        return 4 * next(self.metrics("placement"))["dense_elements"]
 
     def slow_link_bytes(self):
         """Payload that crossed from one region to another."""
