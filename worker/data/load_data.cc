@@ -4,9 +4,11 @@
 
 #include "core/base/check.h"
 #include "core/base/strings.h"
+#include "core/config/transformer_shape.h"
 #include "worker/data/digits.h"
 #include "worker/data/permutation.h"
 #include "worker/data/readers.h"
+#include "worker/data/tokens.h"
 
 namespace slackline {
 namespace {
@@ -118,6 +120,7 @@ Result<Split> LoadData(const ModelOptions& options, std::uint64_t seed) {
     nothing->examples = kTimingExamples;
     return Split{nothing, nothing};
   }
+  if (IsTransformer(options.model)) return LoadTokens(options);
   const bool libsvm = options.model == "logistic";
   if (libsvm || options.model == "factorization") {
     if (!Exists(options.data)) {
