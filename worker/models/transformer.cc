@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kDeviation = 0.02;
 // Enough for fast products of matrices, few enough for what a block keeps to stay in the caches.
-constexpr std::size_t kTokensAtOnce = 512;
+constexpr std::size_t kTokensAtOnce = 256;
 // Logits are held for so many tokens at a time: with a large vocabulary they outweigh all else.
 constexpr std::size_t kOutputsAtOnce = 256;
 
@@ -31,12 +31,16 @@ struct TransformerModel::Batch {
 };
 
 struct TransformerModel::Workspace {
-  // `states`: 1 if nothing is kept for a gradient, else one a block.
-  Workspace(const TransformerShape& shape, std::size_t tokens, std::size_t states)
+  // Without `gradient` all blocks use one state, and nothing is kept for a backward pass.
+  Workspace(const TransformerShape& shape, std::size_t tokens, bool gradient)
       : stream(tokens * shape.width),
         normed(tokens * shape.width),
         moments(tokens),
-        logits(std::min(tokens, kOutputsAtOnce) * shape.vocabulary) {
+        logits(std::min(tokens, kOutputsAtOnce) * shape.vocabulary),
+        dnormed(gradient ? tokens * shape.width : 0),
+        dstream(dnormed.size()),
+        scratch(gradient ? tokens : 0, shape.width) {
+    const std::size_t states = gradient ? shape.layers : 1;
     for (std::size_t s = 0; s < states; ++s) blocks.emplace_back(tokens, shape.width, shape.heads);
   }
 
@@ -44,7 +48,8 @@ struct TransformerModel::Workspace {
   std::vector<float> normed;
   std::vector<RowMoments> moments;
   std::vector<float> logits;
-  std::vector<float> dnormed;
+  std::vector<float> dnormed, dstream;
+  BlockScratch scratch;
   std::vector<BlockState> blocks;
 };
 
@@ -101,8 +106,7 @@ double TransformerModel::ComputeGradient(const Dataset& data,
                                          std::span<const std::uint64_t> examples,
                                          const Parameters& parameters, Gradient& gradient) const {
   const std::size_t at_once = std::min(RowsAtOnce(), examples.size());
-  Workspace workspace(shape_, at_once * shape_.context, shape_.layers);
-  workspace.dnormed.resize(workspace.normed.size());
+  Workspace workspace(shape_, at_once * shape_.context, /*gradient=*/true);
   const double tokens = static_cast<double>(examples.size()) * shape_.context;
   const float share = static_cast<float>(1.0 / tokens);
   std::fill(gradient.dense.begin(), gradient.dense.end(), 0.0f);
@@ -120,7 +124,7 @@ double TransformerModel::ComputeGradient(const Dataset& data,
 Evaluated TransformerModel::Evaluate(const Dataset& data, std::span<const std::uint64_t> examples,
                                      const Parameters& parameters) const {
   const std::size_t at_once = std::min(RowsAtOnce(), examples.size());
-  Workspace workspace(shape_, at_once * shape_.context, 1);
+  Workspace workspace(shape_, at_once * shape_.context, /*gradient=*/false);
   Evaluated sums;
   for (std::size_t at = 0; at < examples.size(); at += at_once) {
     const Batch batch =
@@ -190,16 +194,16 @@ double TransformerModel::Output(const Batch& batch, const float* parameters, flo
 void TransformerModel::Backward(const Batch& batch, const float* parameters, float* gradient,
                                 Workspace& workspace) const {
   const std::size_t tokens = batch.shape.tokens(), width = shape_.width;
-  std::vector<float> dx(tokens * width);
+  float* dx = workspace.dstream.data();
+  std::fill_n(dx, tokens * width, 0.0f);
   AddLayerNormGradient(workspace.stream.data(), parameters + final_norm_.weight,
-                       workspace.moments.data(), workspace.dnormed.data(), dx.data(),
+                       workspace.moments.data(), workspace.dnormed.data(), dx,
                        gradient + final_norm_.weight, gradient + final_norm_.bias, tokens, width);
-  BlockScratch scratch(tokens, width);
   for (std::size_t b = blocks_.size(); b-- > 0;) {
-    BlockBackward(blocks_[b], batch.shape, rotary_, parameters, workspace.blocks[b], dx.data(),
-                  gradient, scratch);
+    BlockBackward(blocks_[b], batch.shape, rotary_, parameters, workspace.blocks[b], dx, gradient,
+                  workspace.scratch);
   }
-  AddToRows(dx.data(), batch.inputs.data(), gradient + embed_in_, tokens, width);
+  AddToRows(dx, batch.inputs.data(), gradient + embed_in_, tokens, width);
 }
 
 std::unique_ptr<Model> MakeTransformer(const TransformerShape& shape) {
