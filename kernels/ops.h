@@ -22,11 +22,18 @@ void MatMulTransposedA(const float* a, const float* b, float* c, std::size_t m, 
 // c (m x n) = a b^T, with a (m x k), b (n x k): a gradient on its way back through a weight.
 void MatMulTransposedB(const float* a, const float* b, float* c, std::size_t m, std::size_t k,
                        std::size_t n);
+// c (m x n) += a b^T and c (m x n) += a^T b, shapes as above: sums over parts of a batch.
+void AddMatMulTransposedB(const float* a, const float* b, float* c, std::size_t m, std::size_t k,
+                          std::size_t n);
+void AddMatMulTransposedA(const float* a, const float* b, float* c, std::size_t m, std::size_t k,
+                          std::size_t n);
 
 // Adds `bias` (columns) to every row of `x` (rows x columns).
 void AddBias(const float* bias, float* x, std::size_t rows, std::size_t columns);
 // sums (columns) = the column sums of x (rows x columns), added row by row.
 void SumColumns(const float* x, float* sums, std::size_t rows, std::size_t columns);
+// The same, added to what `sums` holds.
+void AddSumColumns(const float* x, float* sums, std::size_t rows, std::size_t columns);
 
 // x <- max(x, 0). NaN stays NaN.
 void Relu(float* x, std::size_t count);

@@ -15,9 +15,13 @@ Status CheckName(const char* what, const std::string& name) {
 }
 
 Status CheckInitializer(const char* what, const std::string& name, const Initializer& init) {
-  if (std::isfinite(init.uniform_bound) && init.uniform_bound >= 0) return Status::Ok();
-  return InvalidArgument(StrCat(what, " ", name, " begins uniform within ", init.uniform_bound,
-                                "; the bound must be finite and not negative"));
+  if (!std::isfinite(init.uniform_bound) || init.uniform_bound < 0) {
+    return InvalidArgument(StrCat(what, " ", name, " begins uniform within ", init.uniform_bound,
+                                  "; the bound must be finite and not negative"));
+  }
+  if (std::isfinite(init.center)) return Status::Ok();
+  return InvalidArgument(
+      StrCat(what, " ", name, " begins around ", init.center, "; the center must be finite"));
 }
 
 // The product of the extents, or an error that names them.

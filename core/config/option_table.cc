@@ -24,13 +24,16 @@ void AddModel(std::vector<OptionRow>& t) {
     t.push_back({name, "Model and data", help, std::move(value), kTraining, true});
   };
   add("model",
-      "What is trained. timing computes nothing and only takes time, for studies of speed.",
+      "What is trained. transformer and the Pythias are language models; timing computes nothing "
+      "and only takes time, for studies of speed.",
       Choice([](O & o) -> auto& { return o.model.model; },
-             {"softmax", "mlp", "logistic", "factorization", "timing"}));
+             {"softmax", "mlp", "logistic", "factorization", "transformer", "pythia-14m",
+              "pythia-70m", "timing"}));
   add("data",
-      "Data set: digits (built in), fashion-mnist (Debian's package), a folder of IDX files, a "
-      "LIBSVM "
-      "file, or a file of 'user item rating' lines.",
+      "Data set: digits (built in), teacher (synthetic), fashion-mnist (Debian's package), a folder "
+      "of IDX files, a LIBSVM file, or a file of 'user item rating' lines. Language models read text (built in, and what "
+      "they take without this option), a text file by bytes, a file of tokens as llm.c or nanoGPT "
+      "writes it, or a folder of such files named ...train....bin and ...val....bin.",
       Text(
           [](O & o) -> auto& { return o.model.data; }, "NAME|PATH"));
   add("hidden", "mlp: width of each hidden layer. Wider learns more and sends more.",
@@ -44,6 +47,31 @@ void AddModel(std::vector<OptionRow>& t) {
           [](O & o) -> auto& { return o.model.factors; }, 1, 1u << 16));
   add("l2", "logistic, factorization: weight of the ridge penalty in the loss.",
       RealNumber([](O & o) -> auto& { return o.model.l2; }, {0, 1e6}));
+  add("layers", "Language models: blocks one after another; 0: as the model has it.",
+      WholeNumber(
+          [](O & o) -> auto& { return o.model.layers; }, 0, 1024));
+  add("width",
+      "Language models: values a token is described by, a multiple of 8 --heads; 0: as the model "
+      "has it.",
+      WholeNumber(
+          [](O & o) -> auto& { return o.model.width; }, 0, 1u << 16));
+  add("heads", "Language models: heads of each attention; 0: as the model has it.",
+      WholeNumber(
+          [](O & o) -> auto& { return o.model.heads; }, 0, 1u << 12));
+  add("context",
+      "Language models: tokens that a prediction looks at, and a sample predicts; 0: as the model "
+      "has it.",
+      WholeNumber(
+          [](O & o) -> auto& { return o.model.context; }, 0, 1u << 16));
+  add("vocabulary",
+      "Language models: how many tokens there are, 256 for text by bytes; 0: as the model has it.",
+      WholeNumber(
+          [](O & o) -> auto& { return o.model.vocabulary; }, 0, 1u << 16));
+  add("held-out",
+      "Language models: rows at the end of the data that are kept for evaluation; 0: a tenth, at "
+      "most 64.",
+      WholeNumber(
+          [](O & o) -> auto& { return o.model.held_out; }, 0, kSamplesMax));
   add("timing-elements", "timing: parameters that the model pretends to have.",
       WholeNumber(
           [](O & o) -> auto& { return o.model.timing_elements; }, 1, std::uint64_t{1} << 40));

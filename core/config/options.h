@@ -16,13 +16,21 @@ namespace slackline {
 
 // What a worker's step is computed on. Agreed by the whole cluster.
 struct ModelOptions {
-  std::string model = "mlp";                  // softmax | mlp | logistic | factorization | timing
-  std::string data = "digits";                // digits | fashion-mnist | a file or folder
+  // softmax | mlp | logistic | factorization | transformer | pythia-14m | pythia-70m | timing
+  std::string model = "mlp";
+  std::string data = "digits";                // digits | fashion-mnist | text | a file or folder
   std::vector<std::uint32_t> hidden = {128};  // mlp: widths of the hidden layers
   std::uint64_t features = 0;                 // logistic: columns; 0: as many as the data has
   std::uint32_t factors = 16;                 // factorization: width of a row
   double l2 = 0.0;                            // logistic, factorization: ridge, in the loss
-  std::uint64_t timing_elements = 1000;       // timing: parameters that only take time
+  // Language models; 0: as the model has it (core/config/transformer_shape.h).
+  std::uint32_t layers = 0;
+  std::uint32_t width = 0;
+  std::uint32_t heads = 0;
+  std::uint32_t context = 0;     // tokens
+  std::uint32_t vocabulary = 0;  // tokens are below it
+  std::uint64_t held_out = 0;    // rows at the end kept for evaluation; 0: a tenth, at most 64
+  std::uint64_t timing_elements = 1000;  // timing: parameters that only take time
   bool materialize = true;  // timing: false: sizes without bytes, for virtual time alone
 };
 

@@ -10,6 +10,7 @@
 #include "core/base/strings.h"
 #include "core/config/option_table.h"
 #include "core/config/recipes.h"
+#include "core/config/transformer_shape.h"
 #include "core/policy/decision_scope.h"
 #include "core/policy/topology.h"
 #include "core/session/timeouts.h"
@@ -71,6 +72,7 @@ Status CheckModel(const Options& options) {
     return InvalidArgument(StrCat("--materialize=false with --model ", model,
                                   ": only the timing model does without values"));
   }
+  if (IsTransformer(model)) SLACKLINE_RETURN_IF_ERROR(CheckShape(ShapeOf(options.model)));
   // A global order tells a worker its samples only in the answer to its pull.
   const bool sparse = model == "logistic" || model == "factorization";
   if (sparse && options.recipe.data_order == "global") {

@@ -1,12 +1,14 @@
 #include "core/report/progress.h"
 
 #include "core/base/strings.h"
+#include "core/config/transformer_shape.h"
 #include "core/report/readable.h"
 
 namespace slackline {
 
 MetricKind MetricOf(const std::string& model) {
   if (model == "factorization") return {"rmse", false};
+  if (IsTransformer(model)) return {"bits_per_token", false};
   if (model == "timing") return {"none", true};
   return {"accuracy", true};
 }

@@ -27,7 +27,7 @@ inline constexpr bool kIsPlain = std::is_arithmetic_v<T> || std::is_enum_v<T>;
 // How the public vocabulary types, which know no archives, lie on the wire.
 template <typename Archive>
 void ArchiveFields(Archive& archive, Initializer& init) {
-  archive(init.uniform_bound);
+  archive(init.uniform_bound, init.center);
 }
 template <typename Archive>
 void ArchiveFields(Archive& archive, TensorSpec& tensor) {

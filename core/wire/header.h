@@ -9,7 +9,7 @@
 namespace slackline {
 
 inline constexpr std::uint32_t kMagic = 0x314B4C53;  // "SLK1" as bytes.
-inline constexpr std::uint16_t kProtocolVersion = 1;
+inline constexpr std::uint16_t kProtocolVersion = 2;
 
 // Limits on what is believed of a frame before anything is allocated for it.
 inline constexpr std::uint32_t kBodyBytesMax = 64u << 20;

@@ -16,12 +16,16 @@
 
 namespace slackline {
 
-// Initial values are zero, or uniform in [-bound, bound) drawn from a stream named by the tensor's
-// position and the element's index, so that any server computes any slice alone.
+// Initial values are `center` plus a number uniform in [-bound, bound) that is drawn from a stream
+// named by the tensor's position and the element's index, so that any server computes any slice
+// alone.
 struct Initializer {
-  float uniform_bound = 0.0f;  // 0: all zeros.
+  float uniform_bound = 0.0f;  // 0: every value is `center`.
+  float center = 0.0f;
 
-  bool operator==(const Initializer& other) const { return uniform_bound == other.uniform_bound; }
+  bool operator==(const Initializer& other) const {
+    return uniform_bound == other.uniform_bound && center == other.center;
+  }
 };
 
 // A dense tensor of fp32, row-major.

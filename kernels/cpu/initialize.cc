@@ -9,6 +9,11 @@ namespace slackline {
 namespace {
 // Rows draw from streams of their own, beyond those of the tensors.
 constexpr std::uint64_t kRowStreams = std::uint64_t{1} << 32;
+
+float Value(const Initializer& init, const RandomStream& stream, std::uint64_t counter) {
+  if (init.uniform_bound == 0.0f) return init.center;
+  return init.center + stream.UniformFloat(counter, init.uniform_bound);
+}
 }  // namespace
 
 void InitializeDense(const ParameterSpec& spec, std::uint64_t seed, std::uint64_t begin,
@@ -19,10 +24,10 @@ void InitializeDense(const ParameterSpec& spec, std::uint64_t seed, std::uint64_
     const std::uint64_t tensor_end = tensor_begin + spec.tensors[t].elements();
     const std::uint64_t from = std::max(begin, tensor_begin);
     const std::uint64_t to = std::min(begin + out.size(), tensor_end);
-    const float bound = spec.tensors[t].init.uniform_bound;
+    const Initializer init = spec.tensors[t].init;
     const RandomStream stream(seed, RandomPurpose::kInitialParameters, t);
     for (std::uint64_t i = from; i < to; ++i) {
-      out[i - begin] = bound == 0.0f ? 0.0f : stream.UniformFloat(i - tensor_begin, bound);
+      out[i - begin] = Value(init, stream, i - tensor_begin);
       ++done;
     }
     tensor_begin = tensor_end;
@@ -32,16 +37,12 @@ void InitializeDense(const ParameterSpec& spec, std::uint64_t seed, std::uint64_
 
 void InitializeRow(const TableSpec& table, std::uint32_t table_index, std::uint64_t seed,
                    std::uint64_t key, std::span<float> out) {
-  if (table.init.uniform_bound == 0.0f) {
-    std::fill(out.begin(), out.end(), 0.0f);
-    return;
-  }
   // The key takes the counter's place, so that every one of the 2^64 keys has numbers of its own;
   // the place within the row picks the stream.
   for (std::size_t i = 0; i < out.size(); ++i) {
     const RandomStream stream(seed, RandomPurpose::kInitialParameters,
                               kRowStreams * (1 + table_index) + i);
-    out[i] = stream.UniformFloat(key, table.init.uniform_bound);
+    out[i] = Value(table.init, stream, key);
   }
 }
 

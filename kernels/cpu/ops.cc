@@ -35,6 +35,16 @@ void MatMulTransposedB(const float* a, const float* b, float* c, std::size_t m, 
   Out(c, m, n).noalias() = In(a, m, k) * In(b, n, k).transpose();
 }
 
+void AddMatMulTransposedB(const float* a, const float* b, float* c, std::size_t m, std::size_t k,
+                          std::size_t n) {
+  Out(c, m, n).noalias() += In(a, m, k) * In(b, n, k).transpose();
+}
+
+void AddMatMulTransposedA(const float* a, const float* b, float* c, std::size_t m, std::size_t k,
+                          std::size_t n) {
+  Out(c, m, n).noalias() += In(a, k, m).transpose() * In(b, k, n);
+}
+
 void AddBias(const float* bias, float* x, std::size_t rows, std::size_t columns) {
   for (std::size_t r = 0; r < rows; ++r) {
     for (std::size_t c = 0; c < columns; ++c) x[r * columns + c] += bias[c];
@@ -43,6 +53,10 @@ void AddBias(const float* bias, float* x, std::size_t rows, std::size_t columns)
 
 void SumColumns(const float* x, float* sums, std::size_t rows, std::size_t columns) {
   for (std::size_t c = 0; c < columns; ++c) sums[c] = 0.0f;
+  AddSumColumns(x, sums, rows, columns);
+}
+
+void AddSumColumns(const float* x, float* sums, std::size_t rows, std::size_t columns) {
   for (std::size_t r = 0; r < rows; ++r) {
     for (std::size_t c = 0; c < columns; ++c) sums[c] += x[r * columns + c];
   }

@@ -69,6 +69,17 @@ TEST(InitializeDenseTest, ValuesKeepWithinTheirTensorsBoundAndFillIt) {
       std::all_of(values.begin() + 4000, values.begin() + 4010, [](float v) { return v == 0.0f; }));
 }
 
+TEST(InitializeDenseTest, ValuesLieAroundTheirCenter) {
+  const ParameterSpec spec{.tensors = {{"a", {16}, {0.5f}}}};
+  ParameterSpec moved = spec;
+  moved.tensors[0].init.center = 4.0f;
+  moved.tensors.push_back({"ones", {3}, {.center = 1.0f}});
+  std::vector<float> expected = Dense(spec, 3, 0, 16);
+  for (float& value : expected) value += 4.0f;
+  expected.insert(expected.end(), 3, 1.0f);
+  EXPECT_EQ(Dense(moved, 3, 0, 19), expected);
+}
+
 TEST(InitializeDenseTest, SeedAndTensorMatter) {
   const ParameterSpec spec{.tensors = {{"a", {16}, {0.5f}}, {"b", {16}, {0.5f}}}};
   const std::vector<float> one = Dense(spec, 1, 0, 32);
@@ -99,8 +110,9 @@ TEST(InitializeRowTest, RowsDifferByKeyTableAndSeed) {
   EXPECT_EQ(seen.size(), 7u * 3 * 2);
 }
 
-TEST(InitializeRowTest, ATableWithoutBoundBeginsAtZero) {
+TEST(InitializeRowTest, ATableWithoutBoundBeginsAtItsCenter) {
   EXPECT_EQ(Row({"t", 3, {}}, 0, 1, kLastKey), (std::vector<float>{0, 0, 0}));
+  EXPECT_EQ(Row({"t", 2, {.center = 2.5f}}, 0, 1, kLastKey), (std::vector<float>{2.5f, 2.5f}));
 }
 
 TEST(InitializeRowTest, RowsAndTensorsShareNoStream) {

@@ -12,7 +12,7 @@ namespace {
 
 ParameterSpec Model() {
   return {.tensors = {{.name = "weight", .shape = {3, 2}, .init = {.uniform_bound = 0.5f}},
-                      {.name = "bias", .shape = {3}, .init = {}}},
+                      {.name = "bias", .shape = {3}, .init = {.center = 1.0f}}},
           .tables = {{.name = "users", .width = 4, .init = {.uniform_bound = 0.25f}}}};
 }
 

@@ -101,7 +101,7 @@ TEST(Decode, NamesBothVersions) {
   const auto frame = Forged(StatusRequest{}, [](Header& h) { h.version = 9; });
 
   EXPECT_THAT(DecodeBytes(frame),
-              StatusIs(StatusCode::kFailedPrecondition, "version 9, this process version 1"));
+              StatusIs(StatusCode::kFailedPrecondition, "version 9, this process version 2"));
 }
 
 TEST(Decode, NamesBothRuns) {

@@ -514,6 +514,25 @@ TEST(LoadData, OverlongPathIsAnError) {
   }
 }
 
+TEST(LoadData, TeacherIsTheSameTaskForEverySeed) {
+  const Result<Split> one = LoadData({.model = "mlp", .data = "teacher"}, 1);
+  const Result<Split> two = LoadData({.model = "mlp", .data = "teacher"}, 2);
+  ASSERT_THAT(one, IsOk());
+  ASSERT_THAT(two, IsOk());
+  EXPECT_EQ(one->train->examples, 65536u);
+  EXPECT_EQ(one->test->examples, 4096u);
+  EXPECT_EQ(one->train->features, two->train->features);
+  EXPECT_EQ(one->test->labels, two->test->labels);
+  EXPECT_NE(std::vector(one->train->features.begin(), one->train->features.begin() + 32),
+            std::vector(one->test->features.begin(), one->test->features.begin() + 32));
+  std::vector<std::uint64_t> of_class(one->train->classes);
+  for (const std::uint32_t label : one->train->labels) ++of_class.at(label);
+  for (const std::uint64_t count : of_class) {
+    EXPECT_GT(count, 65536u / 100);
+    EXPECT_LT(count, 65536u * 4 / 10);
+  }
+}
+
 TEST(LoadData, TimingNeedsNoData) {
   const Result<Split> split = Load("timing", "/no/such");
 

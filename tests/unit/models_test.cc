@@ -380,7 +380,8 @@ TEST(MakeModelTest, AnUnknownNameIsRefusedWithTheKnownOnes) {
   EXPECT_THAT(
       MakeModel({.model = "resnet"}, DenseData()),
       StatusIs(StatusCode::kInvalidArgument,
-               "no model 'resnet'; there are softmax, mlp, logistic, factorization, timing"));
+               "no model 'resnet'; there are softmax, mlp, logistic, factorization, transformer, "
+               "pythia-14m, pythia-70m, timing"));
 }
 
 }  // namespace

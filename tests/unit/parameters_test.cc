@@ -70,5 +70,17 @@ TEST(CheckParameterSpec, RefusesABoundThatIsNoBound) {
   }
 }
 
+TEST(CheckParameterSpec, RefusesACenterThatIsNotFinite) {
+  for (const float center :
+       {-std::numeric_limits<float>::infinity(), std::numeric_limits<float>::quiet_NaN()}) {
+    ParameterSpec spec = OneTensor({1});
+    spec.tensors[0].init.center = center;
+
+    EXPECT_THAT(CheckParameterSpec(spec),
+                StatusIs(StatusCode::kInvalidArgument, "tensor w begins around"))
+        << center;
+  }
+}
+
 }  // namespace
 }  // namespace slackline

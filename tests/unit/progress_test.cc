@@ -49,6 +49,15 @@ TEST(ProgressText, ShowsRatesSinceTheLineBeforeAndTimeLeft) {
       "2.00k samples/s | stale 3 p99 7 | wait 4% | up 4.0 down 2.0 MB/s | 2.5 s left");
 }
 
+TEST(MetricOf, NamesTheMetricAndItsBetterSide) {
+  EXPECT_EQ(MetricOf("mlp").name, "accuracy");
+  EXPECT_TRUE(MetricOf("mlp").more_is_better);
+  for (const char* model : {"transformer", "pythia-14m", "pythia-70m"}) {
+    EXPECT_EQ(MetricOf(model).name, "bits_per_token");
+    EXPECT_FALSE(MetricOf(model).more_is_better);
+  }
+}
+
 TEST(ProgressText, LeavesOutWhatIsNotKnown) {
   ProgressText text(MetricOf("timing"));
 

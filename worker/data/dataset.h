@@ -1,4 +1,4 @@
-// Dataset: examples in memory, dense, sparse or ratings, and where they come from.
+// Dataset: examples in memory, dense, sparse, ratings or tokens, and where they come from.
 //
 // Files are read whole and checked whole before any of it is used; every refusal names the file,
 // the place in it, what was found and what was expected.
@@ -36,6 +36,11 @@ struct Dataset {
   // Ratings: (user, item) of each example; targets hold the ratings.
   std::vector<std::uint64_t> user;
   std::vector<std::uint64_t> item;
+
+  // Language: examples * context + 1 tokens. Example i predicts each of the `context` tokens after
+  // place i * context from those before it, back to that place.
+  std::uint64_t context = 0;
+  std::vector<std::uint16_t> tokens;
 };
 
 struct Split {
@@ -43,10 +48,10 @@ struct Split {
   std::shared_ptr<const Dataset> test;
 };
 
-// What ModelOptions::data names: "digits" (embedded), "fashion-mnist" (Debian's package), a folder
-// of IDX files, a LIBSVM file, a file of "user item rating" lines. Which reader reads a file is
-// decided by the model and the file's own beginning, never guessed from its name alone.
-// Errors: kNotFound, kDataLoss (with file, place, values), kInvalidArgument.
+// What ModelOptions::data names: "digits" (embedded), "teacher" (synthetic), "fashion-mnist" (Debian's package), a folder
+// of IDX files, a LIBSVM file, a file of "user item rating" lines, text or tokens (tokens.h). Which
+// reader reads a file is decided by the model and the file's own beginning, never guessed from its
+// name alone. Errors: kNotFound, kDataLoss (with file, place, values), kInvalidArgument.
 Result<Split> LoadData(const ModelOptions& options, std::uint64_t seed);
 
 }  // namespace slackline

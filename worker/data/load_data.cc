@@ -4,9 +4,12 @@
 
 #include "core/base/check.h"
 #include "core/base/strings.h"
+#include "core/config/transformer_shape.h"
 #include "worker/data/digits.h"
+#include "worker/data/teacher.h"
 #include "worker/data/permutation.h"
 #include "worker/data/readers.h"
+#include "worker/data/tokens.h"
 
 namespace slackline {
 namespace {
@@ -118,6 +121,7 @@ Result<Split> LoadData(const ModelOptions& options, std::uint64_t seed) {
     nothing->examples = kTimingExamples;
     return Split{nothing, nothing};
   }
+  if (IsTransformer(options.model)) return LoadTokens(options);
   const bool libsvm = options.model == "logistic";
   if (libsvm || options.model == "factorization") {
     if (!Exists(options.data)) {
@@ -131,6 +135,7 @@ Result<Split> LoadData(const ModelOptions& options, std::uint64_t seed) {
     SLACKLINE_ASSIGN_OR_RETURN(const Dataset all, ParseDigits(DigitsCsv()));
     return SplitOff(all, kDigitsForTest, seed);
   }
+  if (options.data == "teacher") return MakeTeacher();
   if (options.data == "fashion-mnist") {
     if (!Exists(kFashionMnist)) {
       return NotFound(StrCat(
@@ -143,7 +148,7 @@ Result<Split> LoadData(const ModelOptions& options, std::uint64_t seed) {
   if (!std::filesystem::is_directory(options.data, error)) {
     return NotFound(
         StrCat("--data ", options.data, ": --model ", options.model,
-               " reads digits, fashion-mnist or a folder with the four IDX files of MNIST"));
+               " reads digits, teacher, fashion-mnist or a folder with the four IDX files of MNIST"));
   }
   return LoadIdxFolder(options.data);
 }

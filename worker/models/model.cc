@@ -1,6 +1,8 @@
 #include "worker/models/model.h"
 
+#include "core/base/check.h"
 #include "core/base/strings.h"
+#include "core/config/transformer_shape.h"
 #include "worker/models/models.h"
 
 namespace slackline {
@@ -32,9 +34,16 @@ Result<std::unique_ptr<Model>> MakeModel(const ModelOptions& options, const Data
     return MakeFactorization(options.factors, options.l2,
                              sum / static_cast<double>(train.examples));
   }
+  if (IsTransformer(options.model)) {
+    const TransformerShape shape = ShapeOf(options);
+    SLACKLINE_RETURN_IF_ERROR(CheckShape(shape));
+    if (train.context != shape.context) return needs("rows of tokens (text, or a file of tokens)");
+    return MakeTransformer(shape);
+  }
   if (options.model == "timing") return MakeTiming(options.timing_elements);
   return InvalidArgument(StrCat("no model '", options.model,
-                                "'; there are softmax, mlp, logistic, factorization, timing"));
+                                "'; there are softmax, mlp, logistic, factorization, transformer, "
+                                "pythia-14m, pythia-70m, timing"));
 }
 
 }  // namespace slackline

@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "core/config/transformer_shape.h"
 #include "worker/models/model.h"
 
 namespace slackline {
@@ -22,6 +23,9 @@ std::unique_ptr<Model> MakeLogistic(double l2);
 // Rating = mean + user row . item row (Koren et al., Computer 2009, without biases); loss: half the
 // squared error, and the ridge l2 / 2 (|user|^2 + |item|^2) of each example. Metric: rmse.
 std::unique_ptr<Model> MakeFactorization(std::uint32_t factors, double l2, double mean);
+
+// A GPT-NeoX language model (transformer.h). Metric: bits_per_token.
+std::unique_ptr<Model> MakeTransformer(const TransformerShape& shape);
 
 // Parameters that only take time and bytes: every gradient is zero.
 std::unique_ptr<Model> MakeTiming(std::uint64_t elements);
