@@ -29,9 +29,8 @@ constexpr std::uint64_t kModelBytes = kElements * sizeof(float);
 
 // Two regions of two workers and one server a tier; the global one is in region 0.
 Options TwoRegions(std::vector<std::string> flags) {
-  for (const char* flag :
-       {"--regions=2", "--workers-per-region=2", "--servers=1", "--evaluate=false",
-        "--local-steps=4", "--region-gbps=0,0,0,0"}) {
+  for (const char* flag : {"--regions=2", "--workers-per-region=2", "--servers=1",
+                           "--evaluate=false", "--local-steps=4", "--region-gbps=0,0,0,0"}) {
     flags.emplace_back(flag);
   }
   Result<Parsed> parsed = ParseOptions(Binary::kRun, flags);
@@ -176,8 +175,8 @@ void ExpectAgreement(const Outcome& real, const Outcome& simulated, const char* 
 
 TEST(RegionsClusterTest, FlatVirtualAndRealTimeAgree) {
   Options options = TwoRegions({"--algorithm=async-local-sgd", "--gate=ssp", "--slack=3",
-                                "--rounds=24", "--compute-time=const:15", "--speeds=1,0.85,0.95,0.75",
-                                "--region-latency-ms=0,20,20,0"});
+                                "--rounds=24", "--compute-time=const:15",
+                                "--speeds=1,0.85,0.95,0.75", "--region-latency-ms=0,20,20,0"});
 
   const Outcome real = OverSockets(options);
   const Outcome simulated = InVirtualTime(options);
@@ -189,9 +188,9 @@ TEST(RegionsClusterTest, FlatVirtualAndRealTimeAgree) {
 }
 
 TEST(RegionsClusterTest, RegionalVirtualAndRealTimeAgree) {
-  Options options = TwoRegions({"--algorithm=halos", "--accumulate=4", "--rounds=24",
-                                "--compute-time=const:10", "--speeds=1,0.8,0.9,0.7",
-                                "--region-latency-ms=0,60,60,0"});
+  Options options =
+      TwoRegions({"--algorithm=halos", "--accumulate=4", "--rounds=24", "--compute-time=const:10",
+                  "--speeds=1,0.8,0.9,0.7", "--region-latency-ms=0,60,60,0"});
 
   const Outcome real = OverSockets(options);
   const Outcome simulated = InVirtualTime(options);

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
+#include <variant>
 #include <vector>
 
 #include "core/runtime/node.h"
@@ -11,6 +13,8 @@ namespace slackline {
 namespace {
 
 constexpr NodeId kSelf{7};
+
+SessionOpen OpenOf(std::uint32_t rank) { return {.rank = rank, .senders = {}}; }
 
 // One server of two workers, welcomed as rank 0, that has not heard that the run goes.
 class EarlyOpenTest : public ::testing::Test {
@@ -21,7 +25,7 @@ class EarlyOpenTest : public ::testing::Test {
     options_.cluster.rounds = 3;
     server_.emplace(kSelf, options_, "tcp://here:1");
     server_->OnStart(now_, out_);
-    Tell(kSchedulerNode, Welcome{.rank = 0});
+    Tell(kSchedulerNode, Welcome{.role = Role::kServer, .rank = 0});
   }
 
   void Tell(NodeId from, Message message) {
@@ -30,7 +34,11 @@ class EarlyOpenTest : public ::testing::Test {
   }
 
   void TellThatTheRunGoes() {
-    Roster roster{.epoch = 1, .phase = Phase::kRunning, .workers = 2, .rounds = 3};
+    Roster roster;
+    roster.epoch = 1;
+    roster.phase = Phase::kRunning;
+    roster.workers = 2;
+    roster.rounds = 3;
     roster.parameters.tensors.push_back({"x", {8}, {}});
     roster.servers.push_back(
         {.rank = 0, .node = kSelf, .address = "tcp://here:1", .range = {0, 8}});
@@ -53,9 +61,9 @@ class EarlyOpenTest : public ::testing::Test {
 };
 
 TEST_F(EarlyOpenTest, IsAnsweredWhenTheRunGoes) {
-  Tell(NodeId{100}, SessionOpen{.rank = 0});
+  Tell(NodeId{100}, OpenOf(0));
   EXPECT_TRUE(Opened().empty());
-  Tell(NodeId{101}, SessionOpen{.rank = 1});
+  Tell(NodeId{101}, OpenOf(1));
 
   TellThatTheRunGoes();
 
@@ -63,8 +71,8 @@ TEST_F(EarlyOpenTest, IsAnsweredWhenTheRunGoes) {
 }
 
 TEST_F(EarlyOpenTest, IsAnsweredOnceToWhoeverAskedAgain) {
-  Tell(NodeId{100}, SessionOpen{.rank = 0});
-  Tell(NodeId{100}, SessionOpen{.rank = 0});
+  Tell(NodeId{100}, OpenOf(0));
+  Tell(NodeId{100}, OpenOf(0));
 
   TellThatTheRunGoes();
 
@@ -72,7 +80,7 @@ TEST_F(EarlyOpenTest, IsAnsweredOnceToWhoeverAskedAgain) {
 }
 
 TEST_F(EarlyOpenTest, NoMoreAreKeptThanThereAreClients) {
-  for (std::uint64_t i = 0; i < 50; ++i) Tell(NodeId{100 + i}, SessionOpen{.rank = 0});
+  for (std::uint64_t i = 0; i < 50; ++i) Tell(NodeId{100 + i}, OpenOf(0));
 
   TellThatTheRunGoes();
 
@@ -80,7 +88,7 @@ TEST_F(EarlyOpenTest, NoMoreAreKeptThanThereAreClients) {
 }
 
 TEST_F(EarlyOpenTest, OneThatFitsNobodyIsRefused) {
-  Tell(NodeId{100}, SessionOpen{.rank = 9});
+  Tell(NodeId{100}, OpenOf(9));
 
   TellThatTheRunGoes();
 
@@ -89,10 +97,23 @@ TEST_F(EarlyOpenTest, OneThatFitsNobodyIsRefused) {
   EXPECT_TRUE(std::holds_alternative<Refused>(out_.sends.back().message.body));
 }
 
+// A rank comes from the network.
+TEST_F(EarlyOpenTest, AServerThatThereIsNotKeepsNothingAndLeaves) {
+  server_.emplace(kSelf, options_, "tcp://here:1");
+  server_->OnStart(now_, out_);
+  Tell(kSchedulerNode, Welcome{.role = Role::kServer, .rank = 1u << 30});
+  Tell(NodeId{100}, OpenOf(0));
+
+  TellThatTheRunGoes();
+
+  EXPECT_TRUE(Opened().empty());
+  EXPECT_EQ(server_->shard(), nullptr);
+}
+
 // Two servers that will answer otherwise must not pass for the same.
 TEST_F(EarlyOpenTest, IsPartOfTheState) {
   const std::uint64_t before = server_->StateDigest();
-  Tell(NodeId{100}, SessionOpen{.rank = 0});
+  Tell(NodeId{100}, OpenOf(0));
   EXPECT_NE(server_->StateDigest(), before);
 }
 
