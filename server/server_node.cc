@@ -1,6 +1,7 @@
 #include "server/server_node.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/base/check.h"
 #include "core/base/strings.h"
@@ -41,7 +42,10 @@ void ServerNode::OnMessage(Time now, NodeId from, const Message& message, Outbox
     }
     return;
   }
-  if (training_ == nullptr) return;  // Whoever is ahead of us asks again.
+  if (training_ == nullptr) {
+    if (const auto* open = std::get_if<SessionOpen>(&message.body)) KeepEarlyOpen(from, *open);
+    return;  // Whoever else is ahead of us asks again.
+  }
   if (training_->uplink.has_value() && training_->uplink->OnMessage(now, from, message, out))
     return OnUplink(now, out);
   if (const auto* push = std::get_if<Push>(&message.body)) {
@@ -108,11 +112,13 @@ void ServerNode::OnInterrupt(Time now, Outbox& out) {
 void ServerNode::BeginTraining(Time now, Outbox& out) {
   const Roster& roster = member_.roster();
   const Topology topology(options_.cluster);
-  if (roster.servers.size() != topology.servers() || roster.workers != topology.workers()) {
+  if (roster.servers.size() != topology.servers() || roster.workers != topology.workers() ||
+      member_.rank() >= topology.servers()) {
     return member_.Leave(
         now,
         DataLoss(StrCat("the roster names ", roster.servers.size(), " servers and ", roster.workers,
-                        " workers; expected ", topology.servers(), " and ", topology.workers())),
+                        " workers, and this is server ", member_.rank(), "; expected ",
+                        topology.servers(), " and ", topology.workers())),
         out);
   }
   training_ = std::make_unique<Training>(topology.TierOfServer(member_.rank()));
@@ -181,6 +187,20 @@ void ServerNode::BeginTraining(Time now, Outbox& out) {
     t.decider->OnStart(log);
     Commit(std::move(log), now, out);
   }
+  for (const auto& [from, open] : std::exchange(early_opens_, {})) OnOpen(from, open, now, out);
+}
+
+void ServerNode::KeepEarlyOpen(NodeId from, const SessionOpen& message) {
+  const Topology topology(options_.cluster);
+  // Before it is welcomed, nobody can know of this server.
+  if (!member_.welcomed() || member_.rank() >= topology.servers()) return;
+  for (auto& [sender, open] : early_opens_) {
+    if (sender != from) continue;
+    open = message;
+    return;
+  }
+  if (early_opens_.size() < topology.TierOfServer(member_.rank()).clients)
+    early_opens_.emplace_back(from, message);
 }
 
 // --- What clients ask ---
@@ -677,9 +697,9 @@ void ServerNode::ExecuteOpen(const Decision& decision, Outbox& out) {
   client.sender = decision.senders.empty() ? decision.sender : decision.senders[t.place];
   client.opened = true;
   const std::uint32_t rank = t.RankOf(decision.rank);
-  out.located.push_back({client.sender, t.tier.of_regions
-                                            ? rank
-                                            : Topology(options_.cluster).RegionOf(Role::kWorker, rank)});
+  out.located.push_back(
+      {client.sender,
+       t.tier.of_regions ? rank : Topology(options_.cluster).RegionOf(Role::kWorker, rank)});
   client.next_seq = decision.seq;
   client.read = {};
   client.grant = {};
@@ -752,6 +772,10 @@ Statistics ServerNode::CurrentStatistics(Time now) const {
 std::uint64_t ServerNode::StateDigest() const {
   Digest digest;
   member_.AddTo(digest);
+  for (const auto& [from, open] : early_opens_) {
+    digest.Add(static_cast<std::uint64_t>(from));
+    digest.Add(open.rank);
+  }
   if (training_ == nullptr) return digest.value();
   training_->shard->AddTo(digest);
   digest.Add(training_->version);

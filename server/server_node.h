@@ -17,6 +17,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/config/options.h"
@@ -101,6 +102,9 @@ class ServerNode : public Node {
   };
 
   void BeginTraining(Time now, Outbox& out);
+  // Of a client that heard before this server that the run goes. Keeps what BeginTraining answers:
+  // one a sender, and at most as many as there are clients. More than that ask again.
+  void KeepEarlyOpen(NodeId from, const SessionOpen& message);
   void OnOpen(NodeId from, const SessionOpen& message, Time now, Outbox& out);
   void OnClose(NodeId from, const SessionClose& message, Time now, Outbox& out);
   void OnPush(NodeId from, const Push& push, const Buffer& payload, Time now, Outbox& out);
@@ -141,6 +145,7 @@ class ServerNode : public Node {
 
   const Options options_;
   Member member_;
+  std::vector<std::pair<NodeId, SessionOpen>> early_opens_;  // In the order they came in.
   std::unique_ptr<Training> training_;
   Statistics statistics_;
   std::uint64_t next_job_ = 1;

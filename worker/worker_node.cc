@@ -94,7 +94,11 @@ void WorkerNode::BeginTraining(Time now, Outbox& out) {
                                      .one_version = DecidesByTier(options_),
                                      .timing_only = !options_.model.materialize},
                    model_->spec(), servers);
-  for (const ServerEntry& server : servers) out.connects.push_back({server.node, server.address});
+  out.located_at = topology.RegionOf(Role::kWorker, member_.rank());
+  for (const ServerEntry& server : servers) {
+    out.connects.push_back(
+        {server.node, server.address, topology.RegionOf(Role::kServer, server.rank)});
+  }
   if (options_.recipe.step == "local" && options_.model.materialize) {
     auto optimizer =
         LocalOptimizer::Create(options_.recipe, SamplesPlanned(options_, roster.rounds), model_);

@@ -99,8 +99,7 @@ TEST(ZmqClusterTest, PromisesHoldAndTheLogReplaysInTheSimulator) {
 }
 
 // The time after which `target` samples were applied, by a server's log. Each worker's time counts
-// from its own first read: one that is ahead of its server at the beginning asks again, and so
-// begins up to a tenth of a patience later.
+// from its own first read: they do not begin at the same moment.
 std::optional<Duration> TimeOfSamples(const EventLog& log, std::uint64_t target) {
   std::map<std::uint32_t, Time> begun;
   std::multimap<Duration, std::uint64_t> applied;  // Samples, by when.

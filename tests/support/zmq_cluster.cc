@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "core/base/check.h"
+#include "core/policy/topology.h"
 #include "core/runtime/zmq_runtime.h"
 #include "scheduler/scheduler_node.h"
 #include "server/server_node.h"
@@ -102,12 +103,14 @@ ZmqClusterResult RunZmqCluster(const Options& asked, std::shared_ptr<const Model
     if (role == Role::kScheduler)
       options.network.scheduler = runtime->address().substr(std::string("tcp://").size());
     std::shared_ptr<Node> node = Make(options, model, train, role, rank, self, runtime->address());
-    threads.emplace_back([&result, &mutex, &shards, role, rank, runtime, node, observer] {
+    const std::uint32_t global_servers = options.cluster.servers;
+    threads.emplace_back([&result, &mutex, &shards, role, rank, global_servers, runtime, node,
+                          observer] {
       const Status status = runtime->Run(*node);
       const std::lock_guard lock(mutex);
       result.exits[{role, rank}] = status;
       const auto* server = dynamic_cast<const ServerNode*>(node.get());
-      if (server == nullptr || server->shard() == nullptr) return;
+      if (server == nullptr || server->shard() == nullptr || rank >= global_servers) return;
       std::vector<float>& values = shards[rank];
       for (const Shard::Segment& segment : server->shard()->Snapshot()) {
         values.insert(values.end(), segment.values.floats().begin(), segment.values.floats().end());
@@ -115,7 +118,8 @@ ZmqClusterResult RunZmqCluster(const Options& asked, std::shared_ptr<const Model
     });
   };
   start(Role::kScheduler, 0);
-  for (std::uint32_t rank = 0; rank < options.cluster.servers; ++rank) start(Role::kServer, rank);
+  const std::uint32_t servers = Topology(options.cluster).servers();  // Of all tiers.
+  for (std::uint32_t rank = 0; rank < servers; ++rank) start(Role::kServer, rank);
   for (std::uint32_t rank = 0; rank < options.cluster.workers; ++rank) start(Role::kWorker, rank);
   if (options.cluster.evaluate) start(Role::kEvaluator, 0);
   threads.clear();  // Joins.

@@ -22,7 +22,7 @@ namespace slackline::testing {
 struct ZmqClusterResult {
   // By role and rank.
   std::map<std::pair<Role, std::uint32_t>, Status> exits;
-  std::vector<float> dense;  // All servers' parameters in flat order.
+  std::vector<float> dense;  // The global servers' parameters in flat order.
   std::optional<SummaryReport> summary;
 };
 
