@@ -52,6 +52,10 @@ class ServerNode : public Node {
   std::uint64_t version() const { return training_ ? training_->version : 0; }
 
  private:
+  static constexpr TimerId kRetryTimer{3};
+  static constexpr TimerId kSnapshotTimer{4};
+  static constexpr Duration kSnapshotRetry = 5ms;
+
   // Which shards have a push complete: it exists once all have.
   struct Gathered {
     std::vector<bool> shards;
