@@ -22,6 +22,9 @@ def draw(curves, targets, out):
             plot.axhline(target, color="black", linewidth=0.5, linestyle=":")
         if axis == "hours":  # From minutes to days: else the fast methods are one line.
             plot.set_xscale("log")
+            first = min(curve.hours[1] for runs in curves.values() for curve in runs
+                        if len(curve.hours) > 1)
+            plot.set_xlim(left=first / 2)
         losses = [loss for runs in curves.values() for curve in runs for loss in curve.loss
                   if loss is not None]
         plot.set_ylim(min(losses) - 0.02, sorted(losses)[-1])
