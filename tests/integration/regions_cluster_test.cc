@@ -109,7 +109,7 @@ Options RoundsOf100Ms(std::vector<std::string> flags, bool far) {
 }
 
 TEST(RegionsClusterTest, DelayBetweenRegionsHardlySlowsTheirWorkers) {
-  const std::vector<std::string> halos = {"--algorithm=halos", "--accumulate=4", "--rounds=16"};
+  const std::vector<std::string> halos = {"--algorithm=halos", "--accumulate=4", "--rounds=14"};
 
   const Outcome near = OverSockets(RoundsOf100Ms(halos, false));
   const Outcome far = OverSockets(RoundsOf100Ms(halos, true));
@@ -123,7 +123,7 @@ TEST(RegionsClusterTest, DelayBetweenRegionsHardlySlowsTheirWorkers) {
 
 // The rival without servers in the regions: a far worker waits 2 x 200 ms in every round.
 TEST(RegionsClusterTest, FlatTheFarWorkersFallToAFifth) {
-  const std::vector<std::string> flat = {"--algorithm=async-local-sgd", "--rounds=6"};
+  const std::vector<std::string> flat = {"--algorithm=async-local-sgd", "--rounds=5"};
 
   const Outcome near = OverSockets(RoundsOf100Ms(flat, false));
   const Outcome far = OverSockets(RoundsOf100Ms(flat, true));
@@ -175,7 +175,7 @@ void ExpectAgreement(const Outcome& real, const Outcome& simulated, const char* 
 
 TEST(RegionsClusterTest, FlatVirtualAndRealTimeAgree) {
   Options options = TwoRegions({"--algorithm=async-local-sgd", "--gate=ssp", "--slack=3",
-                                "--rounds=24", "--compute-time=const:15",
+                                "--rounds=20", "--compute-time=const:20",
                                 "--speeds=1,0.85,0.95,0.75", "--region-latency-ms=0,20,20,0"});
 
   const Outcome real = OverSockets(options);
@@ -183,13 +183,13 @@ TEST(RegionsClusterTest, FlatVirtualAndRealTimeAgree) {
 
   ExpectAgreement(real, simulated, "staleness");
   EXPECT_EQ(real.summary["region_bytes"], simulated.summary["region_bytes"]);
-  EXPECT_EQ(real.summary["region_bytes"]["1 -> 0"], 2 * 24 * kModelBytes);
+  EXPECT_EQ(real.summary["region_bytes"]["1 -> 0"], 2 * 20 * kModelBytes);
   EXPECT_EQ(real.summary["bytes"], simulated.summary["bytes"]);
 }
 
 TEST(RegionsClusterTest, RegionalVirtualAndRealTimeAgree) {
   Options options =
-      TwoRegions({"--algorithm=halos", "--accumulate=4", "--rounds=24", "--compute-time=const:10",
+      TwoRegions({"--algorithm=halos", "--accumulate=4", "--rounds=20", "--compute-time=const:18",
                   "--speeds=1,0.8,0.9,0.7", "--region-latency-ms=0,60,60,0"});
 
   const Outcome real = OverSockets(options);
@@ -200,7 +200,7 @@ TEST(RegionsClusterTest, RegionalVirtualAndRealTimeAgree) {
     for (const std::string& link :
          {StrCat("worker", worker, " -> servers"), StrCat("servers -> worker", worker)}) {
       EXPECT_EQ(real.summary["bytes"][link], simulated.summary["bytes"][link]) << link;
-      EXPECT_EQ(real.summary["bytes"][link], 24 * kModelBytes) << link;
+      EXPECT_EQ(real.summary["bytes"][link], 20 * kModelBytes) << link;
     }
   }
   // How often regions exchange is a matter of time; what an exchange costs is not.
