@@ -73,9 +73,10 @@ class Run:
 
     def read(self):
         self.summary = json.loads((self.folder / "summary.json").read_text())
-        self.config = dict(
-            line.split(" = ", 1) for line in (self.folder / "config.ini").read_text().splitlines()
-            if " = " in line)
+        # "name = value  # where it came from"
+        lines = (self.folder / "config.ini").read_text().splitlines()
+        self.config = dict(line.split("  #")[0].split(" = ", 1) for line in lines
+                           if " = " in line.split("  #")[0])
 
     def events(self):
         with subprocess.Popen([slackline(), "events", str(self.folder)], stdout=subprocess.PIPE,

@@ -17,7 +17,7 @@ constexpr std::size_t kWidth = 32;
 constexpr std::size_t kHidden = 48;
 constexpr std::uint32_t kClasses = 10;
 // How sure the teacher is. A student of 64 hidden units, trained alone by AdamW on 1.57 M samples,
-// comes to a held-out loss of 0.86.
+// comes to a held-out loss of 0.82.
 constexpr float kSharpness = 4.25f;
 constexpr float kRootOfThree = 1.7320508f;  // Uniform in [-it, it) has variance 1.
 
