@@ -8,13 +8,19 @@
 #include "core/policy/placement.h"
 
 namespace slackline {
+namespace {
+
+constexpr int kLongestRetry = 64;  // Times the shortest.
+
+}  // namespace
 
 Session::Session(Settings settings, const ParameterSpec& spec,
                  const std::vector<ServerEntry>& servers)
     : settings_(std::move(settings)),
       first_element_(servers.front().range.begin),
       dense_elements_(servers.back().range.end - first_element_),
-      tables_(spec.tables) {
+      tables_(spec.tables),
+      retry_(settings_.retry) {
   SLACKLINE_CHECK(settings_.chunk_elements > 0);
   for (const ServerEntry& server : servers) {
     shards_.push_back({.node = server.node, .rank = server.rank, .range = server.range});
@@ -68,8 +74,12 @@ void Session::StartPushAndPull(Time now, PushContent content, std::uint64_t roun
 void Session::AddPush(Time now, PushContent content, const InflightPull* with, Outbox& out) {
   SLACKLINE_CHECK(CanPush());
   SLACKLINE_CHECK(content.rejected || content.dense.size() == dense_elements_ * sizeof(float));
-  InflightPush push{
-      .seq = content.seq, .since = now, .sent = now, .left = shards_.size(), .slices = {}};
+  InflightPush push{.seq = content.seq,
+                    .since = now,
+                    .sent = now,
+                    .wait = retry_,
+                    .left = shards_.size(),
+                    .slices = {}};
   SLACKLINE_CHECK(content.versions.size() == shards_.size());
   for (std::size_t s = 0; s < shards_.size(); ++s) {
     const Shard& shard = shards_[s];
@@ -138,7 +148,8 @@ void Session::SendSlice(const InflightPush& push, std::size_t shard, Outbox& out
   for (const Message& chunk : push.slices[shard].chunks) out.SendTo(shards_[shard].node, chunk);
 }
 
-void Session::OnPushAck(std::size_t shard, const PushAck& ack, std::vector<SessionEvent>& events) {
+void Session::OnPushAck(Time now, std::size_t shard, const PushAck& ack,
+                        std::vector<SessionEvent>& events) {
   for (InflightPush& push : pushes_) {
     if (push.seq != ack.seq || push.slices[shard].done) continue;
     push.slices[shard].done = true;
@@ -149,6 +160,7 @@ void Session::OnPushAck(std::size_t shard, const PushAck& ack, std::vector<Sessi
   }
   // Told in the order of seq, whatever the order of acknowledgements.
   while (!pushes_.empty() && pushes_.front().left == 0) {
+    NoteAnswerTime(now - pushes_.front().since);
     events.push_back(PushDoneEvent{pushes_.front().seq, pushes_.front().outcome});
     pushes_.pop_front();
   }
@@ -175,6 +187,7 @@ void Session::StartPullCut(Time now, std::uint64_t cut, std::vector<Rows> rows, 
 void Session::PreparePull(Time now, InflightPull pull) {
   pull.request = next_request_++;
   pull.sent = now;
+  pull.wait = retry_;
   const std::size_t bytes = dense_elements_ * sizeof(float);
   pull.content.dense = settings_.timing_only ? Buffer::TimingOnly(bytes) : Buffer::Allocate(bytes);
   for (Rows& rows : pull.content.rows)
@@ -335,6 +348,7 @@ void Session::FinishPull(Time now, Outbox& out, std::vector<SessionEvent>& event
     BeginPull(now, std::move(*pull_), out);
     return;
   }
+  NoteAnswerTime(now - pull_->since);
   PullContent content = std::move(pull_->content);
   pull_.reset();
   events.push_back(PullDoneEvent{std::move(content)});
@@ -353,11 +367,11 @@ bool Session::OnMessage(Time now, NodeId from, const Message& message, Outbox& o
   };
   if (const auto* ack = std::get_if<PushAck>(&message.body)) {
     if (ack->rank != settings_.rank) return false;
-    OnPushAck(*shard, *ack, events);
+    OnPushAck(now, *shard, *ack, events);
   } else if (const auto* reply = std::get_if<PullReply>(&message.body)) {
     if (reply->rank != settings_.rank) return false;
     if (reply->acknowledged > 0) {
-      OnPushAck(*shard, {.rank = reply->rank, .seq = reply->acknowledged - 1}, events);
+      OnPushAck(now, *shard, {.rank = reply->rank, .seq = reply->acknowledged - 1}, events);
     }
     OnPullReply(now, *shard, *reply, message.payload, out, events);
   } else if (const auto* opened = std::get_if<SessionOpened>(&message.body)) {
@@ -394,16 +408,18 @@ void Session::OnTimer(Time now, Outbox& out) {
     SendLife(out);
   }
   for (InflightPush& push : pushes_) {
-    if (!overdue(push.sent)) continue;
+    if (now - push.sent < push.wait) continue;
     push.sent = now;
+    push.wait = std::min(2 * push.wait, kLongestRetry * settings_.retry);
     for (std::size_t s = 0; s < shards_.size(); ++s) {
       if (push.slices[s].done) continue;
       ++retried_;
       SendSlice(push, s, out);
     }
   }
-  if (pull_.has_value() && overdue(pull_->sent)) {
+  if (pull_.has_value() && now - pull_->sent >= pull_->wait) {
     pull_->sent = now;
+    pull_->wait = std::min(2 * pull_->wait, kLongestRetry * settings_.retry);
     for (std::size_t s = 0; s < shards_.size(); ++s) {
       if (!pull_->shards[s].asked || pull_->shards[s].parts_left == 0) continue;
       // All parts: an answer comes from one version, so the parts are answered together.
@@ -411,6 +427,10 @@ void Session::OnTimer(Time now, Outbox& out) {
     }
   }
   ArmTimer(now, out);
+}
+
+void Session::NoteAnswerTime(Duration took) {
+  retry_ = std::clamp(2 * took, settings_.retry, kLongestRetry * settings_.retry);
 }
 
 void Session::ArmTimer(Time now, Outbox& out) {

@@ -68,7 +68,7 @@ class Session {
  public:
   struct Settings {
     std::uint32_t rank = 0;
-    Duration retry{};                  // Before an unanswered message is sent again.
+    Duration retry{};                  // Before an unanswered message is sent again, at least.
     std::uint64_t chunk_elements = 1;  // Dense parameters in one message, at most.
     std::uint32_t max_inflight_pushes = 1;
     bool one_version = false;          // The shards decide together: a read must show one version.
@@ -129,8 +129,9 @@ class Session {
   };
   struct InflightPush {
     std::uint64_t seq;
-    Time since{};  // First sent.
-    Time sent;     // Last sent.
+    Time since{};     // First sent.
+    Time sent;        // Last sent.
+    Duration wait{};  // Before it is sent again; twice as long each time.
     PushOutcome outcome = PushOutcome::kApplied;
     std::size_t left;               // Shards that have not acknowledged.
     std::vector<PushSlice> slices;  // By shard.
@@ -153,8 +154,9 @@ class Session {
   };
   struct InflightPull {
     std::uint64_t request = 0;
-    Time since{};  // First asked.
-    Time sent;     // Last asked.
+    Time since{};     // First asked.
+    Time sent;        // Last asked.
+    Duration wait{};  // Before it is asked again; twice as long each time.
     bool by_cut = false;
     std::uint64_t wanted_cut = 0;
     std::uint64_t own = 0;
@@ -179,9 +181,13 @@ class Session {
   // Copies a reply's values to their places; false where they do not fit what was asked.
   bool Place(std::size_t shard, PullPart& part, const PullReply& reply, const Buffer& payload);
   void FinishPull(Time now, Outbox& out, std::vector<SessionEvent>& events);
-  void OnPushAck(std::size_t shard, const PushAck& ack, std::vector<SessionEvent>& events);
+  void OnPushAck(Time now, std::size_t shard, const PushAck& ack,
+                 std::vector<SessionEvent>& events);
   void SendSlice(const InflightPush& push, std::size_t shard, Outbox& out) const;
   std::optional<std::size_t> ShardOf(NodeId node) const;
+  // An answer took so long: the next one is given twice that before it is asked for again. On a
+  // slow link, repeating what is still under way would only make it slower.
+  void NoteAnswerTime(Duration took);
   void ArmTimer(Time now, Outbox& out);
 
   const Settings settings_;
@@ -194,6 +200,7 @@ class Session {
   std::deque<InflightPush> pushes_;  // Oldest first; at most max_inflight_pushes.
   std::optional<InflightPull> pull_;
   std::uint64_t next_request_ = 1;
+  Duration retry_;  // Of the next push or pull.
   bool timer_armed_ = false;
   std::uint64_t bytes_pushed_ = 0;
   std::uint64_t bytes_pulled_ = 0;

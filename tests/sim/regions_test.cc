@@ -232,6 +232,31 @@ TEST(RegionsTest, TimesScaleWithSpeedsAndBandwidths) {
   }
 }
 
+// A transfer that takes many times as long as the shortest repetition is waited for, not repeated.
+TEST(RegionsTest, ASlowLinkIsNotSwampedByRepetitions) {
+  Options options = WithRegions(LocalSgd(), {2, 2});
+  options.recipe.accumulate = 2;
+  options.cluster.rounds = 60;
+  options.recipe.rule.lr = options.recipe.region_rule.lr = 0.1;
+  options.network.patience = 10s;
+  options.time.compute_time = "const:4000";
+  options.links.link_model = "ideal";
+  options.links.region_gbps = {1, 4e-6, 4e-6, 1};  // 32,000 bits take 8 s.
+  SimCluster cluster(options, MakeQuadratic(1000, 0.1f), MakeNumbered(64));
+
+  ASSERT_THAT(cluster.Run(), IsOk()) << ::testing::PrintToString(cluster.notes());
+
+  const MemberStatus* uplink = nullptr;
+  for (const MemberStatus& member : cluster.summary()->members) {
+    const bool far = member.role == Role::kServer && member.rank == 2 * options.cluster.servers;
+    if (far) uplink = &member;
+  }
+  ASSERT_NE(uplink, nullptr);
+  EXPECT_GT(uplink->statistics.exchanges, 10u);
+  // The first one cannot know how long answers take.
+  EXPECT_LE(uplink->statistics.pushes_retried, 8u);
+}
+
 // One worker with local sgd is sgd in a loop: the servers only add up the way it went.
 TEST(LocalStepsTest, OneWorkerIsPlainSgd) {
   Options options = LocalSgd();
